@@ -119,12 +119,17 @@ inline constexpr bool is_maker_of = false;
 template <typename Made, typename... Args>
 inline constexpr bool is_maker_of<Made (*)(Args...), Made> = true;
 
+/// Whether a message below names the mistake: `Other` is no `Wanted`, but a `Sibling` or the like.
+template <typename Other, typename Wanted, typename Sibling>
+inline constexpr bool is_known_mistake = is_maker_of<std::decay_t<Other>, Wanted> || is_duration<Other> ||
+                                         is_number<Other> || std::same_as<std::remove_cvref_t<Other>, Sibling>;
+
 /// Reports why the argument is no backoff. (Without `auto` the function would be instantiated too late to
 /// complain first.)
 template <typename Other>
 auto explain_backoff() {
-    constexpr bool is_maker = is_maker_of<std::decay_t<Other>, backoff>;
-    static_assert(!is_maker, "backoff: this function makes a backoff: call it, as in exponential(100ms)");
+    static_assert(!is_maker_of<std::decay_t<Other>, backoff>,
+                  "backoff: this function makes a backoff: call it, as in exponential(100ms)");
     static_assert(!is_duration<Other>,
                   "backoff: a duration alone has no shape: constant(100ms) or exponential(100ms)");
     static_assert(!is_number<Other>,
@@ -132,23 +137,22 @@ auto explain_backoff() {
                   "exponential(100ms)");
     static_assert(!std::same_as<std::remove_cvref_t<Other>, jitter>,
                   "backoff: this is a jitter, which is set by jitter(...)");
-    static_assert(is_maker || is_duration<Other> || is_number<Other> ||
-                      std::same_as<std::remove_cvref_t<Other>, jitter>,
+    static_assert(is_known_mistake<Other, backoff, jitter>,
                   "backoff: it must be called, as an lvalue, with a std::uint64_t and return a duration");
 }
 
-/// Reports why `jitter` cannot take `Other`.
+/// Reports why the argument is no jitter.
 template <typename Other>
 auto explain_jitter() {
-    constexpr bool is_maker = is_maker_of<std::decay_t<Other>, jitter>;
-    static_assert(!is_maker, "jitter: this function makes a jitter: call it, as in equal_jitter()");
+    static_assert(!is_maker_of<std::decay_t<Other>, jitter>,
+                  "jitter: this function makes a jitter: call it, as in equal_jitter()");
     static_assert(!is_duration<Other>,
                   "jitter: a duration alone says no jitter: additive_jitter(100ms) or symmetric_jitter(100ms)");
     static_assert(!is_number<Other>, "jitter: a number alone says no jitter: proportional_jitter(0.1)");
     static_assert(!std::same_as<std::remove_cvref_t<Other>, backoff>,
                   "jitter: this is a backoff, which is set by backoff(...)");
     static_assert(
-        is_maker || is_duration<Other> || is_number<Other> || std::same_as<std::remove_cvref_t<Other>, backoff>,
+        is_known_mistake<Other, jitter, backoff>,
         "jitter: it must be called, as an lvalue, with a backoff_step and a random& and return a duration");
 }
 
