@@ -1,6 +1,6 @@
 #include <asio_retry/detail/hedge/hedge_driver.hpp>
 
-#include "operation/driver.hpp"
+#include "operation/driver_loop.hpp"
 
 #include <cstddef>
 #include <iterator>

@@ -4,103 +4,103 @@ noticed_by(tests_of_life)
 
 # --- the loop
 
-fault(driver_starts_an_attempt_without_its_limit src/operation/driver.hpp
+fault(driver_starts_an_attempt_without_its_limit src/operation/driver_loop.hpp
     [[has_timer && !arm(life::timer::limit, next.until))
         return life_.not_armed();]] [[has_timer && !arm(life::timer::limit, next.until))
         life_.not_armed();]])
 
-fault(driver_does_not_ask_after_a_stop src/operation/driver.hpp
+fault(driver_does_not_ask_after_a_stop src/operation/driver_loop.hpp
     [[        life_.ask();
         break;
     case plan_kind::deliver:]] [[        break;
     case plan_kind::deliver:]])
 
-fault(driver_ends_before_the_notice_of_its_timer src/operation/driver.hpp
+fault(driver_ends_before_the_notice_of_its_timer src/operation/driver_loop.hpp
     [[    if (life_.armed_for() != life::timer::queued && self().cancel_timer()) {]] [[    if (self().cancel_timer() || true) {]])
 
-fault(driver_ends_before_the_notice_of_its_scope src/operation/driver.hpp
+fault(driver_ends_before_the_notice_of_its_scope src/operation/driver_loop.hpp
     [[            return leave(); // the notice's turn asks for it again
         life_.unlinked();]] [[            static_cast<void>(0);
         life_.unlinked();]])
 
-fault(driver_without_memory_for_a_turn_does_nothing src/operation/driver.hpp
+fault(driver_without_memory_for_a_turn_does_nothing src/operation/driver_loop.hpp
     [[        life_.go_on_here(life_.occupancy.take_all());
         return true;]] [[        return false;]])
 
-fault(driver_revives_an_operation_on_an_executor_that_drops src/operation/driver.hpp
+fault(driver_revives_an_operation_on_an_executor_that_drops src/operation/driver_loop.hpp
     [[has_end() && life_.has_executor() && arm(]] [[has_end() && arm(]])
 
 # --- the attempts
 
-fault(driver_forgets_an_attempt_that_ends_while_it_starts src/operation/driver.hpp
+fault(driver_forgets_an_attempt_that_ends_while_it_starts src/operation/driver_loop.hpp
     [[            life_.put_in(static_cast<life_event>(mark.ended));]] [[            static_cast<void>(mark);]])
 
-fault(driver_forgets_attempts_that_end_while_it_emits src/operation/driver.hpp
+fault(driver_forgets_attempts_that_end_while_it_emits src/operation/driver_loop.hpp
     [[        if (ended != 0)
             occupied_.add(static_cast<life_event>(ended));
 ]] [[]])
 
-fault(driver_emits_to_an_attempt_that_has_ended src/operation/driver.hpp
+fault(driver_emits_to_an_attempt_that_has_ended src/operation/driver_loop.hpp
     [[        if (!life_.is_running(number) || mark.has(attempt_ended(number)))
             continue;]] [[        if (!life_.is_running(number))
             continue;]])
 
-fault(driver_emits_to_the_first_attempt_alone src/operation/driver.hpp
+fault(driver_emits_to_the_first_attempt_alone src/operation/driver_loop.hpp
     [[        if (!life_.is_running(number) || mark.has(attempt_ended(number)))
             continue;]] [[        if (!life_.is_running(number) || mark.has(attempt_ended(number)))
             break;]])
 
-fault(driver_forgets_an_attempt_whose_coroutine_is_lost src/operation/driver.hpp
+fault(driver_forgets_an_attempt_whose_coroutine_is_lost src/operation/driver_loop.hpp
     [[    life_.occupancy.add(event);
     go_on_quietly();]] [[    go_on_quietly();]])
 
-fault(driver_waits_for_an_attempt_that_was_destroyed src/operation/driver.hpp
+fault(driver_waits_for_an_attempt_that_was_destroyed src/operation/driver_loop.hpp
     [[            life_.forget(number);
 ]] [[]])
 
 # --- interruptions
 
-fault(driver_waits_on_although_cancelled src/operation/driver.hpp
+fault(driver_waits_on_although_cancelled src/operation/driver_loop.hpp
     [[    cut_wait_short();
     if (entered]] [[    if (entered]])
 
-fault(driver_waits_on_although_its_scope_asks src/operation/driver.hpp
+fault(driver_waits_on_although_its_scope_asks src/operation/driver_loop.hpp
     [[    if (wish.cuts)
         cut_wait_short();
 ]] [[]])
 
-fault(driver_cuts_a_time_limit_short src/operation/driver.hpp
+fault(driver_cuts_a_time_limit_short src/operation/driver_loop.hpp
     [[    if (life_.armed_for() != life::timer::wait)
         return;
     if (self().end_timer_early()]] [[    if (life_.armed_for() == life::timer::none)
         return;
     if (self().end_timer_early()]])
 
-fault(driver_without_memory_misses_a_request_and_obeys_it src/operation/driver.hpp
+fault(driver_without_memory_misses_a_request_and_obeys_it src/operation/driver_loop.hpp
     [[        life_.occupancy.take(life_event::scope_noticed);
 ]] [[]])
 
 # --- turns
 
-fault(driver_stays_when_its_delivery_is_destroyed src/operation/driver.hpp
+fault(driver_stays_when_its_delivery_is_destroyed src/operation/driver_loop.hpp
     [[    case operation_turn::delivery:
         return self().dissolve();]] [[    case operation_turn::delivery:
         return;]])
 
-fault(driver_forgets_with_a_turn_that_its_handler_has_returned src/operation/driver.hpp
+fault(driver_forgets_with_a_turn_that_its_handler_has_returned src/operation/driver_loop.hpp
     [[    life_event kept = events & life_event::returned;]] [[    life_event kept = life_event::nothing;]])
 
-fault(driver_waits_for_an_owner_that_was_destroyed src/operation/driver.hpp
+fault(driver_waits_for_an_owner_that_was_destroyed src/operation/driver_loop.hpp
     [[    life_.lose_owner();
 ]] [[]])
 
-fault(driver_stays_when_its_handler_has_returned src/operation/driver.hpp
+fault(driver_stays_when_its_handler_has_returned src/operation/driver_loop.hpp
     [[    life_.put_in(life_event::returned);
 ]] [[]])
 
 # --- the timer
 
-fault(driver_waits_for_a_timer_that_is_not_armed src/operation/driver.hpp
+fault(driver_waits_for_a_timer_that_is_not_armed src/operation/driver_loop.hpp
     [[    if (!armed)
         life_.set_timer(life::timer::none);
 ]] [[]])
@@ -135,7 +135,7 @@ fault(operation_succeeds_and_stays_in_the_slot_of_its_caller src/operation/drive
 
 # --- what Asio and the user's code see
 
-fault(operation_leaves_its_handler_in_the_callers_slot src/operation/driver.hpp
+fault(operation_leaves_its_handler_in_the_callers_slot src/operation/driver_loop.hpp
     [[    self().forget_caller();
 ]] [[]])
 
@@ -156,16 +156,16 @@ fault(operation_stays_when_its_attempt_is_dropped include/asio_retry/detail/atte
 
 noticed_by(tests_of_operation)
 
-fault(operation_leaves_an_attempt_that_takes_no_total src/operation/driver.hpp
+fault(operation_leaves_an_attempt_that_takes_no_total src/operation/driver_loop.hpp
     [[wish.leaves ? asio::cancellation_type::terminal : type]] [[type]])
 
-fault(operation_waits_in_a_queue_while_it_is_destroyed src/operation/driver.hpp
+fault(operation_waits_in_a_queue_while_it_is_destroyed src/operation/driver_loop.hpp
     [[        self().leave_queue(); // while]] [[        // while]])
 
 fault(operation_counts_no_limit_after_the_first src/operation/driver.cpp
     [[    watch(machine_.on_attempt_limit(expiry()));]] [[    machine_.on_attempt_limit(expiry());]])
 
-fault(operation_swallows_what_is_thrown_when_it_emits src/operation/driver.hpp
+fault(operation_swallows_what_is_thrown_when_it_emits src/operation/driver_loop.hpp
     [[        } catch (...) {
             thrown = std::current_exception();
         }
@@ -175,7 +175,7 @@ fault(operation_swallows_what_is_thrown_when_it_emits src/operation/driver.hpp
     }
 }]])
 
-fault(operation_waits_for_an_attempt_that_threw src/operation/driver.hpp
+fault(operation_waits_for_an_attempt_that_threw src/operation/driver_loop.hpp
     [[        keep_exception(attempt, static_cast<life_event>(mark.ended), thrown);]] [[        thrown = std::current_exception();]])
 
 fault(operation_begins_a_wait_although_cancelled src/operation/driver.cpp
@@ -223,12 +223,12 @@ fault(a_delivery_elsewhere_keeps_the_context_of_the_waits include/asio_retry/det
 fault(queued_turn_that_has_come_is_still_being_queued include/asio_retry/detail/handler/queued_turn.hpp
     [[            q->object_ = nullptr;]] [[            static_cast<void>(q);]])
 
-fault(driver_stays_when_the_scheduler_is_destroyed src/operation/driver.hpp
+fault(driver_stays_when_the_scheduler_is_destroyed src/operation/driver_loop.hpp
     [[        self().forget_waiting_place();
     if (life_.enter(place::cancellation, life_event::timer_lost))
         drop(life_event::timer_lost);]] [[        self().forget_waiting_place();]])
 
-fault(driver_without_memory_ignores_the_end_of_a_wait src/operation/driver.hpp
+fault(driver_without_memory_ignores_the_end_of_a_wait src/operation/driver_loop.hpp
     [[                           life_.put_in(life_event::timer_due);
 ]] [[]])
 
@@ -265,7 +265,7 @@ fault(machine_hears_an_outer_limit_as_a_cancellation src/operation/driver.cpp
 
 noticed_by(tests_of_hedge)
 
-fault(driver_does_not_ask_after_a_start_on_its_executor src/operation/driver.hpp
+fault(driver_does_not_ask_after_a_start_on_its_executor src/operation/driver_loop.hpp
     [[            life_.put_in(life_.occupancy.take_those(all_attempts));
             life_.ask();
 ]] [[            life_.put_in(life_.occupancy.take_those(all_attempts));
