@@ -4,88 +4,88 @@ noticed_by(tests_of_hedge)
 
 # --- the next attempt
 
-fault(hedge_begins_too_many src/traffic/hedge_machine.cpp
+fault(hedge_begins_too_many src/hedge/hedge_machine.cpp
     [[return !no_more_ && begun_ < policy_.settings().max_attempts() && when < deadline_;]]
     [[return !no_more_ && begun_ <= policy_.settings().max_attempts() && when < deadline_;]])
 
-fault(hedge_begins_at_its_deadline src/traffic/hedge_machine.cpp
+fault(hedge_begins_at_its_deadline src/hedge/hedge_machine.cpp
     [[max_attempts() && when < deadline_;]] [[max_attempts() && when <= deadline_;]])
 
-fault(hedge_heeds_the_last_peer_alone src/traffic/hedge_machine.cpp
+fault(hedge_heeds_the_last_peer_alone src/hedge/hedge_machine.cpp
     [[not_before_ = std::max(not_before_, saturating_add(now, said.delay()));]]
     [[not_before_ = saturating_add(now, said.delay());]])
 
-fault(hedge_goes_on_after_a_refusal src/traffic/hedge_machine.cpp
+fault(hedge_goes_on_after_a_refusal src/hedge/hedge_machine.cpp
     [[        observe_refusal({}, error_code(), now);
         no_more_ = true;
 ]] [[        observe_refusal({}, error_code(), now);
 ]])
 
-fault(hedge_forgets_an_attempt_that_did_not_begin src/traffic/hedge_machine.cpp
+fault(hedge_forgets_an_attempt_that_did_not_begin src/hedge/hedge_machine.cpp
     [[    tell_gates(detail::unbegun(begun_ + 1u, given));
 ]] [[]])
 
-fault(hedge_makes_an_attempt_ready_twice src/traffic/hedge_machine.cpp
+fault(hedge_makes_an_attempt_ready_twice src/hedge/hedge_machine.cpp
     [[    if (is_ready_) // since another one failed at the same time
         return;
 ]] [[]])
 
-fault(hedge_begins_what_a_peer_has_forbidden_meanwhile src/traffic/hedge_machine.cpp
+fault(hedge_begins_what_a_peer_has_forbidden_meanwhile src/hedge/hedge_machine.cpp
     [[    if (no_more_ || next_at_ > now)
         drop_ready();
 ]] [[]])
 
 # --- the end of an attempt
 
-fault(hedge_lets_two_win src/traffic/hedge_machine.cpp
+fault(hedge_lets_two_win src/hedge/hedge_machine.cpp
     [[    hedged_attempt& one = take(number);
     if (phase_ == phase::closed || phase_ == phase::over) {]] [[    hedged_attempt& one = take(number);
     if (phase_ == phase::over) {]])
 
-fault(hedge_beats_those_that_began_later src/traffic/hedge_machine.cpp
+fault(hedge_beats_those_that_began_later src/hedge/hedge_machine.cpp
     [[began < attempts_[result_ - 1].began]] [[began >= attempts_[result_ - 1].began]])
 
-fault(hedge_calls_a_loser_failed src/traffic/hedge_machine.cpp
+fault(hedge_calls_a_loser_failed src/hedge/hedge_machine.cpp
     [[    if (phase_ != phase::open || stopping_ == stopping::cancelled) {
         end_attempt(number, attempt_end::how::abandoned, failure_kind::none]]
     [[    if (phase_ != phase::open || stopping_ == stopping::cancelled) {
         end_attempt(number, attempt_end::how::failed, failure_kind::transient]])
 
-fault(hedge_counts_an_attempt_whose_judge_threw src/traffic/hedge_machine.cpp
+fault(hedge_counts_an_attempt_whose_judge_threw src/hedge/hedge_machine.cpp
     [[                                 time_point now) {
     take(number);
     if (phase_ == phase::closed]] [[                                 time_point now) {
     if (phase_ == phase::closed]])
 
-fault(hedge_records_an_attempt_twice src/traffic/hedge_machine.cpp
+fault(hedge_records_an_attempt_twice src/hedge/hedge_machine.cpp
     [[observed && !std::exchange(one.is_recorded, true))]] [[observed)]])
 
-fault(hedge_does_not_tell_losers src/traffic/hedge_machine.cpp
+fault(hedge_does_not_tell_losers src/hedge/hedge_machine.cpp
     [[        has_to_stop_ = has_to_stop_ || !was_told_;]] [[        has_to_stop_ = false;]])
 
-fault(hedge_ends_a_drain_with_its_last_failure src/traffic/hedge_machine.cpp
+fault(hedge_ends_a_drain_with_its_last_failure src/hedge/hedge_machine.cpp
     [[!may_begin(next_at_) && !is_stopping()) {]] [[!may_begin(next_at_)) {]])
 
-fault(hedge_keeps_what_is_ready_after_its_result src/traffic/hedge_machine.cpp
+fault(hedge_keeps_what_is_ready_after_its_result src/hedge/hedge_machine.cpp
     [[    drop_ready();
     give_lease_back();
     if (watches_deadline()]] [[    give_lease_back();
     if (watches_deadline()]])
 
-fault(hedge_delivers_before_losers_have_ended src/traffic/hedge_machine.cpp
+fault(hedge_delivers_before_losers_have_ended src/hedge/hedge_machine.cpp
     [[(phase_ == phase::over || !policy_.settings().deliver_at_once)) {]] [[phase_ == phase::over) {]])
 
 # --- interruptions
 
-fault(hedge_obeys_total_later src/traffic/hedge_machine.cpp
+fault(hedge_obeys_total_later src/hedge/hedge_machine.cpp
     [[    bool const counts = begun_ <= 1 && failures_ == 0;]] [[    bool const counts = failures_ == 0;]])
 
-fault(hedge_that_was_told_does_not_hear_of_its_scope src/traffic/hedge_machine.cpp
+fault(hedge_that_was_told_does_not_hear_of_its_scope src/hedge/hedge_machine.cpp
     [[    note_cancelled(now);
     has_to_stop_ = true;]] [[    note_cancelled(now);
     has_to_stop_ = has_to_stop_ || !was_told_;]])
 
-fault(hedge_outlasts_its_deadline_in_a_drain src/traffic/hedge_machine.cpp
+fault(hedge_outlasts_its_deadline_in_a_drain src/hedge/hedge_machine.cpp
     [[        else if (now >= deadline_)
             end]] [[        else if (false)
             end]])

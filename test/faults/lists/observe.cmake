@@ -26,14 +26,14 @@ fault(story_forgets_the_gate_at_the_end src/policy/machine_story.cpp
 
 # --- what is told of hedges
 
-fault(hedge_story_has_the_failure_of_a_loser src/traffic/hedge_machine.cpp
+fault(hedge_story_has_the_failure_of_a_loser src/hedge/hedge_machine.cpp
     [[    take(number);
     has_marked_ =]] [[    take(number);
     if (story_)
         story_->last = failure;
     has_marked_ =]])
 
-fault(hedge_story_forgets_when_a_loser_ends src/traffic/hedge_machine.cpp
+fault(hedge_story_forgets_when_a_loser_ends src/hedge/hedge_machine.cpp
     [[        end_attempt(number, attempt_end::how::failed, failure_kind::timeout, one.heeded, now);
     else
         end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), now);]]
@@ -41,7 +41,7 @@ fault(hedge_story_forgets_when_a_loser_ends src/traffic/hedge_machine.cpp
     else
         end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), {});]])
 
-fault(hedge_story_blames_a_deadline_that_was_not_reached src/traffic/hedge_observation.cpp
+fault(hedge_story_blames_a_deadline_that_was_not_reached src/hedge/hedge_observation.cpp
     [[event.error == timed_out_error() && end >= deadline_)]] [[true)]])
 
 # --- lines of a log

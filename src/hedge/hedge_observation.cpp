@@ -2,8 +2,8 @@
 
 #include <asio_retry/retry_observer.hpp>
 
+#include "hedge/hedge_story.hpp"
 #include "policy/observed_operations.hpp"
-#include "traffic/hedge_story.hpp"
 
 #include <algorithm>
 #include <new>

@@ -5,8 +5,8 @@
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/permanent.hpp>
 
+#include "hedge/hedge_story.hpp"
 #include "policy/handed_gate.hpp"
-#include "traffic/hedge_story.hpp"
 
 #include <algorithm>
 #include <utility>
