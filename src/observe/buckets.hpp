@@ -2,7 +2,7 @@
 
 #include "observe/exposition.hpp"
 
-#include <asio_retry/detail/observe/bucket_counts.hpp>
+#include <asio_retry/observe/retry_metrics.hpp>
 
 #include <algorithm>
 #include <array>

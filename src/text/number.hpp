@@ -1,9 +1,9 @@
 #pragma once
 
+#include "policy/duration_text.hpp"
 #include "text/term.hpp"
 
 #include <asio_retry/detail/policy/config.hpp>
-#include <asio_retry/detail/policy/duration_text.hpp>
 #include <asio_retry/duration.hpp>
 
 #include <cstdint>
