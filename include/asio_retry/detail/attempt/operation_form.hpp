@@ -20,7 +20,7 @@
 #include <tuple>
 #include <type_traits>
 
-// Who returns a result has included its header, which brings much of Boost.
+// Only declared: the header brings much of Boost, and code that returns a result has included it.
 namespace boost::system {
 template <typename T, typename E>
 class result;
@@ -159,7 +159,7 @@ inline constexpr bool takes_only_attempt = std::conjunction_v<
     std::is_same<std::remove_cvref_t<typename sole_parameter<std::decay_t<F>>::type>, attempt>,
     std::is_invocable<std::decay_t<F>&, attempt const&>>;
 
-/// The same for a callable that is generic or overloaded, and takes no token alone.
+/// Whether a generic or overloaded callable takes an attempt alone, and no token alone.
 template <typename F>
 inline constexpr bool takes_attempt_alone =
     std::conjunction_v<std::negation<std::is_member_pointer<F>>,
@@ -312,8 +312,8 @@ struct operation_form {
     static constexpr bool names_rejected = false;
 };
 
-/// Gives an operation its attempt object, through which it marks health by `Clock` and reports what the server
-/// said.
+/// Gives an operation its attempt object. Through that it marks its health, at the time of `Clock`, and reports
+/// what the server said.
 template <typename Clock>
 class attempt_health final : health_monitor {
 public:
@@ -400,7 +400,8 @@ struct unmarked<temporary_operation<Wrapper>> {
     static constexpr bool has_mark = true;
 };
 
-/// Whether `Given&&` may be a temporary that the compiler destroys twice. A variable that is moved looks alike.
+/// Whether `Given&&` may be a temporary that the compiler destroys twice. A variable that is moved looks the
+/// same.
 template <typename Given>
 inline constexpr bool is_temporary = [] {
     if constexpr (!destroys_temporaries_twice || !std::is_class_v<Given> ||
@@ -435,8 +436,8 @@ private:
     Operation operation_;
 };
 
-/// The base of a wrapper's form: that of the operation inside, to which it forwards everything. `Form` is how
-/// the wrapper changes the way to call it.
+/// The base of a wrapper's form, which forwards everything to the operation inside. A wrapper that is called in
+/// another way than that operation gives its own `Form`.
 template <typename Operation, typename Form = operation_form<Operation>>
 struct wrapping_form : Form {
     using inner = operation_form<Operation>;

@@ -26,7 +26,7 @@ inline constexpr bool is_hook_of_retry = is_no_hook<Hook> || std::is_invocable_v
 template <typename Hook>
 inline constexpr bool is_hook_of_end = is_hook_of_retry<Hook> || std::is_invocable_v<Hook&, stop_reason>;
 
-/// Ignores the events; only its hooks matter.
+/// An observer that only has hooks.
 class hooks_observer : public machine_observer {
 public:
     void on_start(time_point) noexcept override {}
@@ -40,7 +40,7 @@ protected:
     ~hooks_observer() = default;
 };
 
-/// Calls the hooks of one operation; a nullptr is none.
+/// Calls the hooks of one operation. A nullptr is no hook.
 template <typename OnRetry, typename OnEnd>
 class operation_hooks final : public hooks_observer {
 public:
@@ -64,7 +64,8 @@ private:
     ASIO_RETRY_NO_UNIQUE_ADDRESS OnEnd on_end_;
 };
 
-/// If `prepare` of an operation throws, observers are told of the end too.
+/// Adds the observer of a wrapper at the end of `prepare`, also if `prepare` throws: so it hears of the end
+/// too.
 class observation_at_exit {
 public:
     observation_at_exit(retry_machine& machine, machine_observer& observer, bool has_hooks = false) noexcept

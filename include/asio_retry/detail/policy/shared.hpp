@@ -12,13 +12,13 @@
 
 namespace asio_retry::detail {
 
-/// What copies share, until the last of them is destroyed.
+/// A state that copies share. The last owner destroys it.
 struct shared_state {
     void (*destroy)(shared_state& self) noexcept;
     std::atomic<std::size_t> owners = 1;
 };
 
-/// One of the copies, or none. It takes one word, because each operation has several.
+/// An owner of a shared state, or of none. It takes one word, because each operation has several.
 class shared_owner {
 public:
     shared_owner() noexcept = default;
@@ -121,8 +121,8 @@ private:
         Result (*call)(shared& self, Args... args);
     };
 
-    // A program has one for each callable, so they are few functions: four. std::make_shared would be thirty,
-    // virtual functions two more, std::invoke three more.
+    // A program has these functions once for each callable, so they are only four. std::make_shared would make
+    // thirty, virtual functions two more, and std::invoke three more.
     template <typename F>
     struct shared_callable final : shared {
         template <typename From>
