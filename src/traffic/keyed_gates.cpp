@@ -61,7 +61,7 @@ private:
     struct entry {
         std::string key;
         std::shared_ptr<void> gate;
-        bool is_busy = false; // it is in that list
+        bool is_busy = false; // in that list
     };
     using entries = std::list<entry>;
 
@@ -87,7 +87,7 @@ private:
         return which.gate.use_count() == 1 && is_idle_(which.gate.get(), now);
     }
 
-    /// One that was busy may be idle now. All of them have their turn.
+    /// Looks at a busy gate again, which may be idle now. Each busy gate has its turn.
     void look_again(time_point now) noexcept {
         if (next_look_ == busy_.end())
             next_look_ = busy_.begin();
@@ -98,8 +98,7 @@ private:
             move(which, candidates_, candidates_.end());
     }
 
-    /// Moves those away that are busy, until the last candidate is idle. Returns whether it has found such a
-    /// one.
+    /// Moves busy gates away, until the last candidate is idle. Returns whether a candidate is idle.
     bool look_for_idle(time_point now) noexcept {
         for (int looks = 0; looks != most_looks && !candidates_.empty(); ++looks) {
             auto const last = std::prev(candidates_.end());
