@@ -39,8 +39,8 @@ void fault_wait::on_cancelled(boost::asio::cancellation_type_t type) {
         queue();
 }
 
-/// Precondition: nobody else has the wait. Without memory to queue its turn, the scheduler tries again until
-/// there is memory.
+/// Precondition: nobody else has the wait. Without memory to queue its turn, the scheduler retries until there
+/// is memory.
 void fault_wait::queue() {
     fault_access::forget(*plan_, *this);
     try {

@@ -31,7 +31,7 @@ struct bucket_bounds {
             ;
     }
 
-    /// Writes the samples of one histogram of the family; `labels` are those that tell it from the others.
+    /// Writes the samples of one histogram of the family. `labels` tell it from the others.
     void write(exposition& text, std::string_view family, bucket_counts<Bounds> const& counts,
                std::string_view labels = {}) const {
         std::string const name(family);

@@ -35,7 +35,7 @@ void scope_join::on_cancelled(boost::asio::cancellation_type_t type) noexcept {
     finish();
 }
 
-/// Queues the turn of a join that has ended. Without memory the scheduler tries again until there is memory.
+/// Queues the turn of a join that has ended. Without memory the scheduler retries until there is memory.
 void scope_join::finish() noexcept {
     retry_scheduler& scheduler = scheduler_;
     try {

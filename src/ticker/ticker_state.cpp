@@ -260,8 +260,8 @@ random& ticker_state::get_random() {
     return *random_;
 }
 
-/// Precondition: the phase is `queued`. Without memory to queue the turn, the scheduler tries again until there
-/// is memory.
+/// Precondition: the phase is `queued`. Without memory to queue the turn, the scheduler retries until there is
+/// memory.
 void ticker_state::queue(ticker_wait& wait) {
     try {
         return wait.post();

@@ -352,7 +352,7 @@ private:
     wait_node* begin_turn(time_point begin, unsigned& moves, Note note_why) {
         std::lock_guard const lock(mutex_);
         note_why();
-        waits_.admit(); // those that came before that
+        waits_.admit(); // what has arrived before this turn
         bool const may_end = !timer_.is_held(begin) && !turn_.is_posted();
         wait_node* const first = may_end ? waits_.take_due(begin, tolerance(), moves) : nullptr;
         arm_ahead(begin);

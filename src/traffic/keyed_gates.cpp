@@ -109,8 +109,9 @@ private:
         return false;
     }
 
-    /// Or one that becomes idle by itself, such as a closed breaker whose window is not empty. Precondition: a
-    /// look has found no idle candidate, so some are busy.
+    /// The first idle gate; otherwise the first that time makes idle, such as a closed breaker whose window is
+    /// not empty; otherwise the oldest. Precondition: a look has found no idle candidate, so some gates are
+    /// busy.
     entries::iterator idle_or_oldest(time_point now) noexcept {
         auto fading = busy_.end();
         auto which = busy_.begin();
@@ -137,7 +138,7 @@ private:
     idle_check const is_idle_;
     std::mutex mutable mutex_;
     entries candidates_; // the most recently used first
-    entries busy_;       // held or not idle when it was looked at; the last to come is the last
+    entries busy_;       // held, or not idle at the last look; the latest is the last
     entries::iterator next_look_ = busy_.end();
     std::unordered_map<std::string_view, entries::iterator> by_key_; // views of the entries
     std::uint64_t forgotten_in_use_ = 0;

@@ -115,8 +115,8 @@ private:
     std::atomic<word> state_ = occupied; // the initiating function is the first occupant
 };
 
-/// The life of an operation with up to `Most` attempts at a time, from its start to its end. It knows who is
-/// in, which attempts run, whether the timer is armed, and whether the operation may end.
+/// The life of an operation with up to `Most` attempts at a time, from its start to its end. It knows the
+/// occupant, which attempts run, whether the timer is armed, and whether the operation may end.
 ///
 /// One thread at a time is in, the occupant. It puts in the events that happened, and carries out `next()`
 /// until that answers `leave` and no event is left, or until the operation is destroyed. The life knows no
