@@ -50,7 +50,7 @@ auto async_hedge(Operation&& operation, detail::policy_for<hedge_policy, Operati
                                           std::move(policy), std::forward<Token>(token));
 }
 
-/// The same on `executor`.
+/// Hedges `operation`, waiting on `executor`.
 template <detail::executor Executor, typename Operation, typename Token = detail::default_token>
 auto async_hedge(Executor const& executor, Operation&& operation,
                  detail::policy_for<hedge_policy, Operation, Token> policy, Token&& token = Token()) {
@@ -58,7 +58,7 @@ auto async_hedge(Executor const& executor, Operation&& operation,
                                           std::move(policy), std::forward<Token>(token));
 }
 
-/// The same on the executor of `context`.
+/// Hedges `operation`, waiting on the executor of `context`.
 template <std::derived_from<boost::asio::execution_context> Context, typename Operation,
           typename Token = detail::default_token>
 auto async_hedge(Context& context, Operation&& operation,
@@ -68,9 +68,9 @@ auto async_hedge(Context& context, Operation&& operation,
                                           std::forward<Token>(token));
 }
 
-/// The same in `scope`. A cancellation of the scope acts like one of type `terminal`, its deadline like the
-/// policy's. If the scope has no room for another operation, this one makes no attempt and completes with
-/// `no_buffer_space`. `retry_scope::retry_now` ends only a wait that a server asked for.
+/// Hedges `operation` in `scope`. A cancellation of the scope acts like one of type `terminal`, its deadline
+/// like the policy's. If the scope has no room for another operation, this one makes no attempt and completes
+/// with `no_buffer_space`. `retry_scope::retry_now` ends only a wait that a server asked for.
 template <typename Operation, typename Token = detail::default_token>
 auto async_hedge(retry_scope& scope, Operation&& operation,
                  detail::policy_for<hedge_policy, Operation, Token> policy, Token&& token = Token()) {

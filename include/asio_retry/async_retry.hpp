@@ -56,7 +56,7 @@ auto async_retry(Operation&& operation, detail::policy_for<retry_policy, Operati
                                           std::move(policy), std::forward<Token>(token));
 }
 
-/// The same on `executor`.
+/// Retries `operation`, waiting on `executor`.
 template <detail::executor Executor, typename Operation, typename Token = detail::default_token>
 auto async_retry(Executor const& executor, Operation&& operation,
                  detail::policy_for<retry_policy, Operation, Token> policy, Token&& token = Token()) {
@@ -64,7 +64,7 @@ auto async_retry(Executor const& executor, Operation&& operation,
                                           std::move(policy), std::forward<Token>(token));
 }
 
-/// The same on the executor of `context`.
+/// Retries `operation`, waiting on the executor of `context`.
 template <std::derived_from<boost::asio::execution_context> Context, typename Operation,
           typename Token = detail::default_token>
 auto async_retry(Context& context, Operation&& operation,
@@ -74,9 +74,9 @@ auto async_retry(Context& context, Operation&& operation,
                                           std::forward<Token>(token));
 }
 
-/// The same in `scope`. A cancellation of the scope acts like one of type `terminal`, its deadline like the
-/// policy's. If the scope has no room for another operation, this one makes no attempt and completes with
-/// `no_buffer_space`.
+/// Retries `operation` in `scope`. A cancellation of the scope acts like one of type `terminal`, its deadline
+/// like the policy's. If the scope has no room for another operation, this one makes no attempt and completes
+/// with `no_buffer_space`.
 template <typename Operation, typename Token = detail::default_token>
 auto async_retry(retry_scope& scope, Operation&& operation,
                  detail::policy_for<retry_policy, Operation, Token> policy, Token&& token = Token()) {

@@ -85,7 +85,7 @@ public:
 
     /// Copies share your callable.
     ASIO_RETRY_DECL backoff(backoff const& other);
-    /// The same.
+    /// Shares the callable of the other backoff.
     ASIO_RETRY_DECL backoff& operator=(backoff const&);
     ASIO_RETRY_DECL ~backoff();
 
@@ -179,10 +179,10 @@ ASIO_RETRY_DECL backoff slotted_binary(saturating_duration slot, std::int64_t gr
 /// Throws std::invalid_argument if there is no delay or one is negative.
 ASIO_RETRY_DECL backoff schedule(std::vector<duration> delays);
 
-/// The same for durations of different units.
+/// These delays, which may have different units.
 ASIO_RETRY_DECL backoff schedule(std::initializer_list<saturating_duration> delays);
 
-/// The same for any range of durations.
+/// These delays, from any range of durations.
 template <typename Range>
     requires requires(Range const& delays) {
         { *std::begin(delays) } -> std::convertible_to<saturating_duration>;

@@ -39,7 +39,7 @@ public:
     backoff_ticker(executor_type executor, retry_policy given_policy)
         : state_(std::make_shared<detail::ticker_state>(std::move(executor), std::move(given_policy))) {}
 
-    /// The same on the executor of `context`.
+    /// Ticks on the executor of `context`.
     template <std::derived_from<boost::asio::execution_context> Context>
     backoff_ticker(Context& context, retry_policy given_policy)
         : backoff_ticker(executor_type(context.get_executor()), std::move(given_policy)) {}

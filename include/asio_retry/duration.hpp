@@ -106,7 +106,7 @@ public:
 /// A parameter in nanoseconds.
 using saturating_duration = saturating<duration>;
 
-/// The same for a point in time.
+/// A parameter that is a point in time. It takes any time of the clock, and saturates.
 class saturating_time_point : public time_point {
 public:
     /// The epoch of the clock.

@@ -87,7 +87,7 @@ ASIO_RETRY_DECL error_code unwrapped(error_code const& code) noexcept;
 /// it.
 ASIO_RETRY_DECL std::exception_ptr exception_of(error_code const& code) noexcept;
 
-/// The same, with `own` nested in it. Precondition: own is not null.
+/// A boost::system::system_error of `code` with `own` nested in it. Precondition: own is not null.
 ASIO_RETRY_DECL std::exception_ptr exception_of(error_code const& code, std::exception_ptr const& own) noexcept;
 
 } // namespace detail

@@ -50,13 +50,13 @@ public:
         : wrapping_operation<Operation>(std::move(given_operation))
         , predicate_(std::move(predicate)) {}
 
-    /// The same, but a value that stays a failure ends the operation with `error::exhausted`.
+    /// Makes a value that stays a failure end the operation with `error::exhausted`.
     ///
     /// An `error_code` has the values beside it. An exception is an `exhausted_error`, which has them inside.
     [[nodiscard]] erring_operation<judged_operation> or_error() && {
         return erring_operation<judged_operation>(std::move(*this));
     }
-    /// The same, made from a copy.
+    /// As above, for a copy.
     [[nodiscard]] erring_operation<judged_operation> or_error() const& {
         return judged_operation(*this).or_error();
     }

@@ -64,7 +64,7 @@ public:
 
     /// Copies share the settings.
     hedge_policy(hedge_policy const&) noexcept = default;
-    /// The same.
+    /// Shares the settings of the other policy.
     hedge_policy& operator=(hedge_policy const&) noexcept = default;
     ~hedge_policy() = default;
 
@@ -96,7 +96,7 @@ public:
     hedge_policy retry_if(Predicate&& predicate) const {
         return with_common(settings().common.retry_if<E>(std::forward<Predicate>(predicate)));
     }
-    /// The same for failures of these kinds.
+    /// Retries failures of these kinds only, as retry_policy::retry_if.
     hedge_policy retry_if(failure_kind first, std::same_as<failure_kind> auto... others) const {
         return with_common(settings().common.retry_if(first, others...));
     }
@@ -107,7 +107,8 @@ public:
     /// if negative.
     ASIO_RETRY_DECL hedge_policy total_timeout(saturating_duration greatest) const;
 
-    /// The same for a point in time; if it is not in the future at the initiation, no attempt is made.
+    /// Ends the operation with `timed_out` at this time. If it is not in the future at the initiation, no
+    /// attempt is made.
     ASIO_RETRY_DECL hedge_policy deadline(saturating_time_point when) const;
 
     /// Completes the operation as soon as its result is known, also `timed_out` or `operation_aborted`.

@@ -42,7 +42,7 @@ struct operation_form<injected_operation<Operation>>
     }
 };
 
-/// The same with the endpoint of one attempt.
+/// The form of an injected operation with the endpoint of one attempt.
 template <typename Operation, typename Endpoint>
 struct operation_form<bound_operation<injected_operation<Operation>, Endpoint>>
     : injecting_form<operation_form<bound_operation<Operation, Endpoint>>> {

@@ -104,7 +104,7 @@ public:
 
     /// Copies share your callable.
     ASIO_RETRY_DECL jitter(jitter const& other);
-    /// The same.
+    /// Shares the callable of the other jitter.
     ASIO_RETRY_DECL jitter& operator=(jitter const&);
     ASIO_RETRY_DECL ~jitter();
 

@@ -45,7 +45,7 @@ public:
     /// Throws std::out_of_range, whose message names a similar policy if there is one. Allocates only then.
     ASIO_RETRY_DECL retry_policy operator[](std::string_view name) const;
 
-    /// The same, and nothing if there is no such policy. Never allocates.
+    /// The policy of that name; nothing if there is none. Never allocates.
     ASIO_RETRY_DECL std::optional<retry_policy> find(std::string_view name) const noexcept;
 
     /// Replaces all policies at once, or none: lookups see either the old ones or the new ones.
@@ -61,7 +61,7 @@ public:
     /// missing. If it throws, the book is as before, and so are the rates.
     ASIO_RETRY_DECL void reload(std::string_view text);
 
-    /// The same for a list of policies. The error has no line.
+    /// Replaces all policies by a list, as `reload` of a text does. The error has no line.
     ASIO_RETRY_DECL void reload(std::vector<named_policy> policies);
 
     /// Calls `f(std::string const& name, retry_policy const&)` for each policy, in the order of the text.

@@ -49,7 +49,7 @@ private:
 /// A duration has the largest unit that divides it. A number has as few digits as distinguish it from others.
 /// Equal texts mean equal objects, except for callables.
 ASIO_RETRY_DECL std::string to_string(backoff const& shape);
-/// The same for a jitter.
+/// Writes a jitter as text, by the rules for a backoff.
 ASIO_RETRY_DECL std::string to_string(jitter const& kind);
 
 /// Writes a policy as text: the backoff, the jitter, the greatest number of attempts, and all that is set

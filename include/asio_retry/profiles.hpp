@@ -54,7 +54,7 @@ ASIO_RETRY_DECL retry_policy aws_equal_jitter(saturating_duration base = std::ch
 /// min(cap, uniform in [base, 3 * the delay before]): the delay is the cap itself in up to two of three draws.
 ASIO_RETRY_DECL retry_policy aws_decorrelated(saturating_duration base = std::chrono::milliseconds(5),
                                               saturating_duration cap = std::chrono::seconds(2));
-/// The same without that flaw: uniform in [base, min(cap, 3 * the delay before)].
+/// Uniform in [base, min(cap, 3 * the delay before)], where the cap is as likely as any other delay.
 ASIO_RETRY_DECL retry_policy aws_decorrelated_in_range(saturating_duration base = std::chrono::milliseconds(5),
                                                        saturating_duration cap = std::chrono::seconds(2));
 /// @}
@@ -130,7 +130,7 @@ ASIO_RETRY_DECL retry_policy google_cloud_php(std::int64_t max_retries = 3);
 /// The maximum is 32 or 64 s. There is no jitter once 2^n s reach the maximum.
 ASIO_RETRY_DECL retry_policy memorystore(saturating<std::chrono::seconds> maximum = std::chrono::seconds(32));
 
-/// The same, but at the maximum uniform in [maximum - 1 s, maximum]; at least 2 s.
+/// `memorystore`, but at the maximum uniform in [maximum - 1 s, maximum]; the maximum is at least 2 s.
 ASIO_RETRY_DECL retry_policy
 memorystore_windowed(saturating<std::chrono::seconds> maximum = std::chrono::seconds(32));
 

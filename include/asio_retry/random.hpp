@@ -37,7 +37,7 @@ public:
     /// Throws std::invalid_argument if least > greatest.
     ASIO_RETRY_DECL std::uint64_t uniform(std::uint64_t least, std::uint64_t greatest);
 
-    /// The same for durations, at the resolution of a nanosecond.
+    /// A duration drawn from [least, greatest], at the resolution of a nanosecond; otherwise as above.
     ASIO_RETRY_DECL duration uniform(saturating_duration least, saturating_duration greatest);
 
 private:

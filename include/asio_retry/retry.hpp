@@ -57,7 +57,7 @@ auto retry(Operation&& operation, retry_policy policy, Waits& waits) {
     }
 }
 
-/// The same by the steady clock.
+/// Retries by the steady clock, and blocks the thread during waits.
 template <typename Operation>
 auto retry(Operation&& operation, retry_policy policy) {
     detail::thread_waits waits;
@@ -65,7 +65,7 @@ auto retry(Operation&& operation, retry_policy policy) {
 }
 
 #ifdef __cpp_lib_jthread
-/// The same until a stop is requested of `token`, from any thread, if the standard library has std::stop_token.
+/// Retries until a stop is requested of `token`, from any thread, if the standard library has std::stop_token.
 ///
 /// A wait then ends at once, and no further attempt begins, nor a first one if the stop was requested before.
 /// Unless the running attempt succeeds, the operation ends with `operation_aborted`.

@@ -113,10 +113,10 @@ public:
     /// interrupted. Its limit may not even be noticed: the attempt then counts with its own result.
     ASIO_RETRY_DECL retry_policy attempt_timeout(saturating_duration greatest) const;
 
-    /// The same for an attempt that has not called `attempt::mark_healthy` by then.
+    /// Cancels an attempt that has not called `attempt::mark_healthy` by then, as `attempt_timeout`.
     ASIO_RETRY_DECL retry_policy set_up_within(saturating_duration greatest) const;
-    /// The same for an attempt that is silent for so long, from its beginning, last `attempt::progress` or
-    /// `mark_healthy`.
+    /// Cancels an attempt that is silent for so long since its beginning, or its last `attempt::progress` or
+    /// `mark_healthy`, as `attempt_timeout`.
     ///
     /// An operation that takes no `attempt` has neither this limit nor set_up_within.
     ASIO_RETRY_DECL retry_policy idle_timeout(saturating_duration greatest) const;
@@ -129,7 +129,8 @@ public:
     /// the last attempt that `clamp` makes. The reason is `deadline` in all these cases.
     ASIO_RETRY_DECL retry_policy total_timeout(saturating_duration greatest) const;
 
-    /// The same for a point in time. If it has passed at the initiation already, no attempt is made.
+    /// Ends the operation at this time, as `total_timeout`. If it has passed at the initiation, no attempt is
+    /// made.
     ASIO_RETRY_DECL retry_policy deadline(saturating_time_point when) const;
 
     /// Shortens the last wait to fit into the limits, so that one last attempt is made.
@@ -258,8 +259,8 @@ public:
         return with_rule(detail::failure_predicate<E>("when", std::forward<Predicate>(predicate)), other);
     }
 
-    /// The same after a failure of this kind, as for `retry_if`:
-    /// `when(failure_kind::throttled, exponential(1s))`.
+    /// Uses another backoff after a failure of this kind, as for `retry_if`: `when(failure_kind::throttled,
+    /// exponential(1s))`.
     ASIO_RETRY_DECL retry_policy when(failure_kind kind, asio_retry::backoff other) const;
 
     /// Limits how many attempts may fail with failures for which `predicate`, as of `when`, is true.
@@ -275,7 +276,7 @@ public:
         return with_rule(detail::failure_predicate<E>("max_attempts_when", std::forward<Predicate>(predicate)),
                          count);
     }
-    /// The same for failures of this kind, as for `retry_if`.
+    /// Limits how many attempts may fail with this kind, as for `retry_if`.
     ASIO_RETRY_DECL retry_policy max_attempts_when(failure_kind kind, std::int64_t count) const;
     /// @}
 
@@ -393,7 +394,7 @@ public:
 
     /// The fields; a copy of them if the policy is about to end.
     retry_settings const& settings() const& noexcept { return kept(); }
-    /// The same, a copy.
+    /// A copy of the fields.
     retry_settings settings() const&& { return settings(); }
 
 private:

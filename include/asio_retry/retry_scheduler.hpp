@@ -70,7 +70,7 @@ public:
     /// reported.
     bool end_early(detail::wait_node& node, boost::asio::io_context& here) noexcept;
 
-    /// The same for a wait that is over when it begins.
+    /// Begins a wait that is over already, and ends in the next batch, as after `end_early`.
     ///
     /// Returns false, and does nothing, if the context is being destroyed. Precondition: the node is not
     /// scheduled.

@@ -42,7 +42,7 @@ public:
     explicit retry_scope(executor_type executor, saturating_time_point deadline = (time_point::max)())
         : retry_scope(std::move(executor), {}, deadline) {}
 
-    /// The same on the executor of `context`.
+    /// Uses the executor of `context`.
     template <std::derived_from<boost::asio::execution_context> Context>
     explicit retry_scope(Context& context, saturating_time_point deadline = (time_point::max)())
         : retry_scope(executor_type(context.get_executor()), deadline) {}
@@ -88,7 +88,7 @@ public:
     /// tells the rest.
     void retry_now() { state_->request(detail::scope_request::retry_now); }
 
-    /// The same within `spread`, so that the operations do not ask their server all at once.
+    /// Ends every wait within `spread`, so that the operations do not ask their server all at once.
     ///
     /// Each wait ends at a time drawn uniformly from [now, now + spread), or at its own time if that is
     /// earlier. `retry_now()` and `cancel()` still end it at once. Of two calls that concern a wait, the

@@ -30,7 +30,7 @@ struct any_failure_t {
     explicit any_failure_t() = default;
     /// Always true, for every failure.
     constexpr bool operator()(error_code const&) const noexcept { return true; }
-    /// The same.
+    /// Always true, for every exception.
     constexpr bool operator()(std::exception_ptr const&) const noexcept { return true; }
 };
 
@@ -150,7 +150,7 @@ struct retry_settings {
     /// that.
     bool measures_time() const noexcept { return observer || measures_time_unobserved(); }
 
-    /// The same without the observer.
+    /// Whether the decision, a gate or a hook needs to know how long the operation has taken.
     bool measures_time_unobserved() const noexcept {
         return max_elapsed || reset_after || limits_attempts() || gate_measures_time || wait_when_refused ||
                tells_events();

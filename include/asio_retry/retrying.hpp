@@ -43,7 +43,7 @@ template <typename Token = detail::default_token>
         {}, std::move(policy), std::forward<Token>(token)};
 }
 
-/// The same in `scope`, on whose executor it waits.
+/// A token that repeats an initiating function in `scope`. The retry waits on the executor of the scope.
 template <typename Token = detail::default_token>
 [[nodiscard]] auto retrying(retry_scope& scope, retry_policy policy, Token&& token = Token()) {
     return detail::retrying_token<detail::source_of_scope, std::decay_t<Token>>{

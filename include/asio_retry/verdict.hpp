@@ -22,7 +22,7 @@ public:
     /// The attempt failed with an exception. Precondition: e is not null.
     ASIO_RETRY_DECL static verdict failure(std::exception_ptr e);
 
-    /// The same if the code is known and neither has to be looked into; `e` may be null.
+    /// The attempt failed with this code and exception, which are taken as they are. `e` may be null.
     ASIO_RETRY_DECL static verdict failure(error_code const& code, std::exception_ptr e) noexcept;
 
     /// The operation succeeded with a value that `fail_if` calls a failure.

@@ -97,11 +97,11 @@ public:
     /// none of Prometheus or is taken.
     void add_gauge(std::string name, std::function<double()> value);
 
-    /// The same, with a line of help, which may be any text in UTF-8; another text throws
+    /// Adds a number with a line of help. The help may be any text in UTF-8; another text throws
     /// std::invalid_argument.
     void add_gauge(std::string name, std::string help, std::function<double()> value);
 
-    /// The same, with labels. Gauges of one name must differ in their labels, and have the same help.
+    /// Adds a number with labels. Gauges of one name must differ in their labels, and have the same help.
     ///
     /// Values may be any text in UTF-8. A label without a value is left out, as Prometheus does. Throws
     /// std::invalid_argument for another text, and for names that are none, are there twice, or are those of

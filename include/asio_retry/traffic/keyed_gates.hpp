@@ -79,7 +79,7 @@ public:
         : make_(of_any_key(std::move(make)))
         , table_(greatest, &is_idle) {}
 
-    /// The same for a `make` that takes the key, as a `std::string_view`.
+    /// Takes a `make` that gets the key, as a `std::string_view`.
     ///
     /// So the `on_change` of a breaker can know its key.
     template <typename Make>
