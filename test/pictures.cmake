@@ -117,7 +117,7 @@ function(read_part part)
     cmake_path(GET part FILENAME name)
     set(all)
     foreach(file include/asio_retry/detail/${part}.hpp include/asio_retry/${part}.hpp include/asio_retry/${name}.hpp
-                 src/${part}.hpp src/${part}.cpp)
+                 include/asio_retry/traffic/${name}.hpp src/${part}_loop.hpp src/${part}.hpp src/${part}.cpp)
         if(EXISTS ${SOURCE_DIR}/${file})
             file(READ ${SOURCE_DIR}/${file} text)
             string(APPEND all "${text}")

@@ -52,7 +52,7 @@ bool is_out_of_time(attempt_facts const& facts) noexcept {
     return facts.stopped == interruption::attempt_timeout || facts.stopped == interruption::deadline;
 }
 
-/// The kind for hooks and observers, if gates get `heard`.
+/// The kind that hooks and observers get if gates get `heard`.
 failure_kind told_kind(attempt_facts const& facts, std::optional<failure_kind> heard) noexcept {
     if (facts.stopped == interruption::cancellation || facts.wish == retry_wish::undecidable)
         return failure_kind::permanent;

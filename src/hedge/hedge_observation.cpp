@@ -2,8 +2,8 @@
 
 #include <asio_retry/retry_observer.hpp>
 
+#include "hedge/hedge_story.hpp"
 #include "policy/observed_operations.hpp"
-#include "traffic/hedge_story.hpp"
 
 #include <algorithm>
 #include <new>
@@ -48,7 +48,7 @@ void hedge_machine::observe_start(time_point now) noexcept {
     observe(event, now);
 }
 
-/// The next attempt begins. Returns false if the observer cancels.
+/// Tells the observer that the next attempt begins. Returns false if the observer cancels.
 bool hedge_machine::announce(time_point now) noexcept {
     if (!is_observed())
         return true;
@@ -69,7 +69,7 @@ bool hedge_machine::announce(time_point now) noexcept {
 /// Why a running attempt is no longer wanted.
 interruption hedge_machine::stopped_by() const noexcept {
     bool const is_late = phase_ != phase::open && reason_ == stop_reason::deadline;
-    if (stopping_ == stopping::cancelled && !is_late) // which may have come after the deadline
+    if (stopping_ == stopping::cancelled && !is_late) // the cancellation may have come after the deadline
         return interruption::cancellation;
     if (phase_ == phase::open)
         return interruption::none;

@@ -5,8 +5,8 @@
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/permanent.hpp>
 
+#include "hedge/hedge_story.hpp"
 #include "policy/handed_gate.hpp"
-#include "traffic/hedge_story.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -140,7 +140,7 @@ time_point hedge_machine::expiry() const noexcept {
     return begins ? std::min(deadline_, next_at_) : deadline_;
 }
 
-/// Without a result: ends the operation if there is a reason to, or begins another attempt.
+/// There is no result: ends the operation if there is a reason to, or begins another attempt.
 void hedge_machine::go_on(time_point now) {
     if (!is_stopping() && now < deadline_ && !is_ready_ && now >= next_at_)
         begin_another(now); // its callables may cancel
@@ -185,7 +185,7 @@ void hedge_machine::end(phase to, stop_reason reason, std::uint64_t result, erro
         has_to_stop_ = has_to_stop_ || !was_told_;
 }
 
-/// The first deadline after `reached`: of this operation, or of the one that it is part of.
+/// The first deadline after `reached`, of this operation or of the one around it.
 time_point hedge_machine::deadline_after(time_point reached) noexcept {
     time_point first = time_point::max();
     auto const consider = [&](time_point deadline) {
@@ -255,8 +255,8 @@ void hedge_machine::make_ready(time_point now) {
     }
 }
 
-/// All servers rest that the attempt might ask, so it waits. Returns false if the limit of a server's wish
-/// ends before: it counts for all such waits of one attempt together.
+/// The attempt waits, because all servers that it might ask are resting. Returns false if the limit for a
+/// server's wish ends before. All such waits of one attempt share that limit.
 bool hedge_machine::put_off(time_point until, time_point now) noexcept {
     if (elapsed_between(chooser_->put_off_since(now), until) > common().pushback_limit) {
         reason_ = stop_reason::pushback;
@@ -266,8 +266,8 @@ bool hedge_machine::put_off(time_point until, time_point now) noexcept {
     return true;
 }
 
-/// The policy's gate, then that of the operation. If the later one refuses, `refuser` gets its name, and the
-/// attempt is abandoned in the earlier.
+/// Asks the policy's gate, and then the chooser of the operation. If the chooser refuses, `refuser` gets its
+/// name, and the attempt is abandoned in the gate.
 admission hedge_machine::ask_chooser(time_point now, std::string_view& refuser) noexcept {
     std::uint64_t const number = begun_ + 1u;
     auto const& gate = common().gate;
@@ -297,7 +297,7 @@ void hedge_machine::tell_gates(attempt_end const& end, detail::nested_marks* mar
     chooser_->on_attempt_end(its);
 }
 
-/// The hook has thrown the exception that is being handled.
+/// Ends the operation with the exception that is being handled: a hook has thrown it.
 void hedge_machine::end_by_hook() noexcept {
     end(phase::closed, stop_reason::not_retryable, 0, error::hook_threw, std::current_exception());
 }
@@ -322,7 +322,7 @@ hedge_action hedge_machine::launch(time_point now) {
     return action;
 }
 
-/// An admitted attempt does not begin: its cost is given back.
+/// Gives back the cost of an admitted attempt that does not begin.
 void hedge_machine::drop_ready() noexcept {
     if (!std::exchange(is_ready_, false))
         return;
@@ -519,7 +519,7 @@ pushback hedge_machine::end_failed(std::uint64_t number, verdict const& failure,
     return said;
 }
 
-[[gnu::noinline]] // or a hedge without a gate is dearer
+[[gnu::noinline]] // inlined, it would slow down a hedge without a gate
 void hedge_machine::tell_end(std::uint64_t number, attempt_end::how outcome, failure_kind kind, pushback said,
                              verdict const* failure, time_point now) noexcept {
     failure_kind const after = number > 1 ? failure_kind::transient : failure_kind::none;
@@ -598,7 +598,7 @@ void hedge_machine::note_cancelled(time_point now) noexcept {
     stopping_ = stopping::cancelled;
 }
 
-/// Attempts may still succeed.
+/// Ends the operation as cancelled, although attempts may still succeed.
 void hedge_machine::end_cancelled() noexcept {
     if (is_late_)
         end(phase::ending, stop_reason::deadline, 0, timed_out_error());
