@@ -13,11 +13,11 @@ fault(life_takes_a_limit_after_its_attempt_for_a_wait 12 src/life/attempt_life.h
 fault(occupant_leaves_without_what_others_left 15 src/life/attempt_life.hpp
     [[while ((state & ~held) == 0)]] [[for (;;)]])
 
-fault(driver_waits_on_although_cancelled 13 src/operation/driver.hpp
+fault(driver_waits_on_although_cancelled 13 src/operation/driver_loop.hpp
     [[cut_wait_short();
     if (entered]] [[if (entered]])
 
-fault(driver_stays_when_its_delivery_is_destroyed 25 src/operation/driver.hpp
+fault(driver_stays_when_its_delivery_is_destroyed 25 src/operation/driver_loop.hpp
     [[case operation_turn::delivery:
         return self().dissolve();]] [[case operation_turn::delivery:
         return;]])
@@ -71,7 +71,7 @@ fault(machine_hears_an_outer_limit_as_a_cancellation 74 src/operation/driver.cpp
 fault(executor_may_be_empty 40 include/asio_retry/detail/handler/operation_executors.hpp
     [[!static_cast<bool>(executor)]] [[false]])
 
-fault(operation_waits_in_a_queue_while_it_is_destroyed 25 src/operation/driver.hpp
+fault(operation_waits_in_a_queue_while_it_is_destroyed 25 src/operation/driver_loop.hpp
     [[self().leave_queue(); // while]] [[// while]])
 
 fault(operation_runs_its_hooks_where_it_was_initiated 21 include/asio_retry/detail/operation/driver.hpp
@@ -81,7 +81,7 @@ fault(operation_waits_for_a_value_that_threw 59 include/asio_retry/detail/operat
     [[this->end_attempts();
                 this->on_attempt_dropped();]] [[this->end_attempts();]])
 
-fault(operation_leaves_an_attempt_that_takes_no_total 57 src/operation/driver.hpp
+fault(operation_leaves_an_attempt_that_takes_no_total 57 src/operation/driver_loop.hpp
     [[wish.leaves ? asio::cancellation_type::terminal : type]] [[type]])
 
 fault(operation_frees_memory_under_attempts_that_were_left 57 src/operation/driver.cpp
