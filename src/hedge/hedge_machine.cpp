@@ -1,33 +1,30 @@
 #include <asio_retry/traffic/hedge_machine.hpp>
 
+#include <asio_retry/detail/policy/machine_observer.hpp>
 #include <asio_retry/detail/policy/retryable.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/permanent.hpp>
 
-#include "hedge/hedge_story.hpp"
-#include "policy/handed_gate.hpp"
-
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace asio_retry {
 hedge_machine::hedge_machine(hedge_policy const& policy, std::span<hedged_attempt> attempts) noexcept
     : policy_(policy)
-    , attempts_(attempts.data()) {
+    , attempts_(attempts.data())
+    , tell_(common(), common().gate != nullptr, true) {
     assert(attempts.size() >= policy_.settings().max_attempts());
-    retry_settings const& shared = common();
-    measures_successes_ = policy_.settings().observed || shared.gate_measures_time;
-    is_told_ = shared.gate != nullptr;
-    if (shared.observer)
-        ask_observer();
+    bool const is_observed = common().observer && tell_.ask_observer();
+    measures_successes_ = is_observed || policy_.settings().observed || common().gate_measures_time;
 }
 
 inline void hedge_machine::end_attempt(std::uint64_t number, attempt_end::how outcome, failure_kind kind,
                                        pushback said, time_point now, verdict const* failure) noexcept {
     if (auto const& marks = attempts_[number - 1].marks; marks && marks->sent)
         pass_on_sent();
-    if (is_told_)
+    if (tell_.is_told())
         tell_end(number, outcome, kind, said, failure, now);
 }
 
@@ -38,16 +35,20 @@ hedge_machine::~hedge_machine() {
         attempts_[number - 1].marks = {}; // the memory may be freed without destructors
     }
     drop_ready();
-    give_lease_back();
-    if (story_)
-        end_story();
+    tell_.give_lease_back();
+    observe_end(stop_reason::cancelled, aborted_error(), nullptr, {});
+}
+
+void hedge_machine::choose_with(detail::machine_observer* chooser) noexcept {
+    tell_.choose_with(chooser);
+    measures_successes_ = measures_successes_ || chooser;
 }
 
 // --- the next step
 
 void hedge_machine::start(time_point now) {
-    if (story_)
-        observe_start(now);
+    if (tell_.is_told())
+        tell_.observe_start(now);
     if (auto const& timeout = common().total_timeout)
         deadline_ = std::min(deadline_, saturating_add(now, *timeout));
     if (auto const& deadline = common().deadline)
@@ -64,8 +65,8 @@ void hedge_machine::start(time_point now) {
 }
 
 void hedge_machine::refuse(error_code const& code, time_point now) noexcept {
-    if (story_)
-        observe_start(now);
+    if (tell_.is_told())
+        tell_.observe_start(now);
     if (is_stopping())
         end(phase::closed, stop_reason::cancelled, 0, aborted_error());
     else
@@ -82,7 +83,7 @@ hedge_action hedge_machine::next(time_point now) {
     if (phase_ == phase::open)
         go_on(now);
     if (phase_ == phase::open && is_ready_) {
-        if (!story_ || announce(now))
+        if (!tell_.is_told() || !tell_.announce(begun_ + 1u, now) || stopping_ == stopping::no)
             return launch(now);
         go_on(now); // the observer has cancelled
     }
@@ -92,7 +93,7 @@ hedge_action hedge_machine::next(time_point now) {
         return action;
     }
     drop_ready();
-    give_lease_back();
+    tell_.give_lease_back();
     if (watches_deadline() && now >= tells_at_) {
         has_to_stop_ = true;
         tells_at_ = deadline_after(tells_at_);
@@ -115,7 +116,7 @@ hedge_action hedge_machine::next(time_point now) {
     phase_ = phase::over;
     if (running_ > 0)
         pass_on_sent(); // attempts that are left behind may still send
-    if (story_)
+    if (tell_.is_told())
         observe_end(reason_, error_, thrown_, now);
     return delivery();
 }
@@ -150,7 +151,7 @@ void hedge_machine::go_on(time_point now) {
         return end_cancelled();
     if (is_stopping()) {
         drop_ready();
-        give_lease_back();
+        tell_.give_lease_back();
         if (running_ == 0)
             end(phase::closed, stop_reason::cancelled, 0, aborted_error());
         else if (now >= deadline_)
@@ -161,7 +162,7 @@ void hedge_machine::go_on(time_point now) {
         return end(phase::ending, stop_reason::deadline, 0, timed_out_error());
     if (is_ready_ || may_begin(next_at_))
         return;
-    give_lease_back();
+    tell_.give_lease_back();
     if (running_ == 0)
         conclude_unanswered();
 }
@@ -225,22 +226,12 @@ void hedge_machine::begin_another(time_point now) {
 /// Asks the gate whether the next attempt may begin. For any but the first a retry has been granted.
 void hedge_machine::make_ready(time_point now) {
     std::uint64_t const number = begun_ + 1u;
-    if (is_told_ && (common().gate || chooser_)) {
-        time_point const asked = chooser_ || common().gate_measures_time ? now : time_point();
+    if (tell_.is_told() && tell_.has_gate()) {
+        time_point const asked = tell_.chooses() || common().gate_measures_time ? now : time_point();
         std::string_view refuser;
-        admission const answer = chooser_ ? ask_chooser(asked, refuser) : common().gate->admit(number, asked);
-        if (answer.until > asked) {
-            if (answer.reserved) // nobody waits for that time
-                common().gate->on_end(detail::unbegun(number, answer));
-            reason_ = stop_reason::refused;
-            observe_refusal(refuser, answer.refusal ? answer.refusal : detail::attempt_refused_error(), now);
-            give_lease_back();
-            if (refuser.empty() || answer.refusal != error::cooling_down || !put_off(answer.until, now))
-                no_more_ = true;
-            if (!error_) // no failure could be delivered
-                error_ = answer.refusal ? answer.refusal : detail::attempt_refused_error();
-            return;
-        }
+        admission const answer = tell_.ask(number, asked, refuser);
+        if (answer.until > asked)
+            return on_refused(answer, refuser, now);
         at(number).ticket = answer.ticket;
     }
     is_ready_ = true;
@@ -255,10 +246,24 @@ void hedge_machine::make_ready(time_point now) {
     }
 }
 
-/// The attempt waits, because all servers that it might ask are resting. Returns false if the limit for a
-/// server's wish ends before. All such waits of one attempt share that limit.
+void hedge_machine::on_refused(admission const& answer, std::string_view refuser, time_point now) noexcept {
+    std::uint64_t const number = begun_ + 1u;
+    error_code const& why = answer.refusal ? answer.refusal : detail::attempt_refused_error();
+    if (answer.reserved) // nobody waits for that time
+        tell_.end_unbegun(number, answer);
+    reason_ = stop_reason::refused;
+    tell_.observe_refusal(refuser, why, number, failure_kind::none, now);
+    tell_.give_lease_back();
+    if (refuser.empty() || why != error::cooling_down || !put_off(answer.until, now))
+        no_more_ = true;
+    if (!error_) // no failure could be delivered
+        error_ = why;
+}
+
+/// All servers rest that the attempt might ask, so it waits. Returns false if the limit of a server's wish
+/// ends before: it counts for all such waits of one attempt together.
 bool hedge_machine::put_off(time_point until, time_point now) noexcept {
-    if (elapsed_between(chooser_->put_off_since(now), until) > common().pushback_limit) {
+    if (elapsed_between(tell_.put_off_since(now), until) > common().pushback_limit) {
         reason_ = stop_reason::pushback;
         return false;
     }
@@ -266,38 +271,7 @@ bool hedge_machine::put_off(time_point until, time_point now) noexcept {
     return true;
 }
 
-/// Asks the policy's gate, and then the chooser of the operation. If the chooser refuses, `refuser` gets its
-/// name, and the attempt is abandoned in the gate.
-admission hedge_machine::ask_chooser(time_point now, std::string_view& refuser) noexcept {
-    std::uint64_t const number = begun_ + 1u;
-    auto const& gate = common().gate;
-    admission const given = gate ? gate->admit(number, now) : admission(now);
-    if (given.until > now)
-        return given;
-    admission const answer = chooser_->admit(number, now);
-    if (answer.until <= now)
-        return given;
-    refuser = chooser_->gate_name();
-    if (gate)
-        gate->on_end(detail::unbegun(number, given));
-    return answer;
-}
-
-void hedge_machine::tell_gates(attempt_end const& end, detail::nested_marks* marks) noexcept {
-    if (auto const& gate = common().gate) {
-        if (marks)
-            detail::end_lent(marks->lent, *gate, end);
-        else
-            gate->on_end(end);
-    }
-    if (!chooser_)
-        return;
-    attempt_end its = end;
-    its.ticket = 0;
-    chooser_->on_attempt_end(its);
-}
-
-/// Ends the operation with the exception that is being handled: a hook has thrown it.
+/// The hook has thrown the exception that is being handled.
 void hedge_machine::end_by_hook() noexcept {
     end(phase::closed, stop_reason::not_retryable, 0, error::hook_threw, std::current_exception());
 }
@@ -305,7 +279,7 @@ void hedge_machine::end_by_hook() noexcept {
 hedge_action hedge_machine::launch(time_point now) {
     auto const& settings = policy_.settings();
     is_ready_ = false;
-    has_lease_ = false; // spent
+    tell_.spend_lease();
     hedged_attempt& one = at(++begun_);
     one.began = admitted_at_;
     one.is_running = true;
@@ -328,28 +302,19 @@ void hedge_machine::drop_ready() noexcept {
         return;
     admission given = admitted_at_;
     given.ticket = at(begun_ + 1u).ticket;
-    tell_gates(detail::unbegun(begun_ + 1u, given));
-    if (is_observed() && story_->announces(begun_ + 1u))
-        observe_attempt_end(begun_ + 1u, failure_kind::none, nullptr, true, pushback(), {});
-    give_lease_back();
+    attempt_end const end = detail::unbegun(begun_ + 1u, given);
+    tell_.tell_gates(end, nullptr, end.now);
+    if (tell_.announces(end.number))
+        observe_attempt_end(end, nullptr, {});
+    tell_.give_lease_back();
 }
 
 bool hedge_machine::take_lease(time_point now) noexcept {
-    auto const& gate = common().gate;
-    if (!gate || has_lease_)
+    if (tell_.take_lease(begun_, now))
         return true;
-    has_lease_ = gate->acquire(failure_kind::transient, now);
-    if (!has_lease_) {
-        observe_refusal({}, error_code(), now);
-        no_more_ = true;
-        reason_ = stop_reason::budget;
-    }
-    return has_lease_;
-}
-
-void hedge_machine::give_lease_back() noexcept {
-    if (std::exchange(has_lease_, false))
-        common().gate->give_back(failure_kind::transient);
+    no_more_ = true;
+    reason_ = stop_reason::budget;
+    return false;
 }
 
 // --- the end of an attempt
@@ -390,11 +355,7 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
         thrown = std::current_exception();
     }
     pushback const said = end_failed(number, failure, false, is_wanted, now);
-    if (story_) {
-        story_->last = failure;
-        story_->said = said;
-        story_->follows_failure = true;
-    }
+    tell_.keep_failure(failure, said);
     if (said.forbids() && common().outer)
         common().outer->forbidden = true;
     if (stopping_ == stopping::cancelled) // the predicate has cancelled
@@ -420,8 +381,8 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
 
 /// Plans the next attempt: at once, or when the server allows it.
 void hedge_machine::plan_after_failure(pushback said, time_point now) {
-    if (said && chooser_ && !said.forbids())
-        said = chooser_->wish(said, now);
+    if (said && tell_.chooses() && !said.forbids())
+        said = tell_.wish_of_choosers(said, now);
     if (said.forbids() || said.delay() > common().pushback_limit) {
         no_more_ = true;
         reason_ = stop_reason::pushback;
@@ -538,10 +499,11 @@ void hedge_machine::tell_end(std::uint64_t number, attempt_end::how outcome, fai
         end.took = duration::zero();
         end.said = pushback();
     }
-    tell_gates(end, attempts_[number - 1].marks.get());
-    bool const says_nothing = is_abandoned && kind == failure_kind::none; // a refusal further in has a kind
-    if (is_observed() && story_->announces(number))
-        observe_attempt_end(number, kind, failure, says_nothing, said, now);
+    tell_.tell_gates(end, attempts_[number - 1].marks.get(), end.now);
+    end.kind = kind; // a refusal further in has one, and a wish
+    end.said = said;
+    if (tell_.announces(number))
+        observe_attempt_end(end, failure, now);
 }
 
 /// The verdict's own pushback takes precedence over the one that the attempt reported.
@@ -567,12 +529,9 @@ detail::shared_value<detail::nested_marks> hedge_machine::marks_of_nested(std::u
     auto& shared = attempts_[number - 1].marks;
     try {
         if (!shared) {
-            shared = detail::shared_value<detail::nested_marks>::make();
-            shared->around = common().outer;
             admission given = attempts_[number - 1].began;
             given.ticket = attempts_[number - 1].ticket;
-            failure_kind const after = number > 1 ? failure_kind::transient : failure_kind::none;
-            detail::lend(shared->lent, common().gate, {given, number, after});
+            shared = tell_.make_marks(number, &given);
         }
     } catch (...) { // without memory the nested retry has no marks
     }
@@ -582,6 +541,69 @@ detail::shared_value<detail::nested_marks> hedge_machine::marks_of_nested(std::u
 void hedge_machine::record(hedged_attempt& one, time_point now) noexcept {
     if (auto const& observed = policy_.settings().observed; observed && !std::exchange(one.is_recorded, true))
         observed->record(elapsed_between(one.began, now));
+}
+
+// --- for the observer
+
+/// Why a running attempt is no longer wanted.
+interruption hedge_machine::stopped_by() const noexcept {
+    bool const is_late = phase_ != phase::open && reason_ == stop_reason::deadline;
+    if (stopping_ == stopping::cancelled && !is_late) // which may have come after the deadline
+        return interruption::cancellation;
+    if (phase_ == phase::open)
+        return interruption::none;
+    switch (reason_) {
+    case stop_reason::deadline:
+        return interruption::deadline;
+    case stop_reason::cancelled:
+        return interruption::cancellation;
+    default:
+        return interruption::beaten;
+    }
+}
+
+detail::attempt_facts hedge_machine::facts_of(interruption stopped) const noexcept {
+    detail::attempt_facts known{.stopped = stopped};
+    if (stopped != interruption::deadline)
+        return known;
+    auto const& total = common().total_timeout;
+    bool const is_total = total && deadline_ == saturating_add(started_, *total);
+    bool const is_own = deadline_ == common().deadline && !common().inherits_deadline;
+    known.limit = is_total ? time_limit::total_timeout : is_own ? time_limit::deadline : time_limit::inherited;
+    known.allowed = is_total ? *total : duration::zero();
+    return known;
+}
+
+/// Precondition: the observer knows of the attempt.
+void hedge_machine::observe_attempt_end(attempt_end const& end, verdict const* failure,
+                                        time_point now) noexcept {
+    bool const succeeded = end.outcome == attempt_end::how::succeeded;
+    detail::attempt_facts known = facts_of(succeeded ? interruption::none : stopped_by());
+    if (end.number <= begun_)
+        known.took = elapsed_between(attempts_[end.number - 1].began, tell_.latest(now));
+    tell_.observe_attempt_end(end, failure, known, now);
+}
+
+/// Attempts that still run are left behind: for the observer they have ended, abandoned.
+void hedge_machine::observe_end(stop_reason reason, error_code const& error, std::exception_ptr const& thrown,
+                                time_point now) noexcept {
+    if (!tell_.is_observed())
+        return;
+    for (std::uint64_t number = 1; number <= begun_; ++number)
+        if (tell_.announces(number))
+            observe_attempt_end({.outcome = attempt_end::how::abandoned, .number = number}, nullptr, now);
+    verdict const* const last = tell_.kept_failure();
+    bool const is_own = last && (!error || error == last->error()) && !thrown;
+    std::optional<verdict> other;
+    if (!is_own && error)
+        other = verdict::failure(error, thrown);
+    verdict const* failure = is_own ? last : other ? &*other : nullptr;
+    if (reason == stop_reason::succeeded)
+        failure = nullptr;
+    bool const is_late =
+        reason == stop_reason::deadline && tell_.latest(now) >= deadline_; // and not only had no time left
+    tell_.observe_end(begun_, reason, failure && is_own ? last->error() : error, failure,
+                      facts_of(is_late ? interruption::deadline : interruption::none), now);
 }
 
 // --- cancellation

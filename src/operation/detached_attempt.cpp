@@ -1,5 +1,7 @@
 #include <asio_retry/detail/operation/detached_attempt.hpp>
 
+#include <asio_retry/detail/policy/machine_observer.hpp>
+
 #include <exception>
 #include <thread>
 
@@ -45,6 +47,11 @@ detached_attempt::detached_attempt(retry_driver& operation)
 }
 
 detached_attempt::~detached_attempt() = default;
+
+void detached_attempt::own_choice_of(machine_observer const* chooser) noexcept {
+    if (chooser)
+        choice_ = chooser->owner_of(current_.number);
+}
 
 void detached_attempt::release() noexcept {
     if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1)

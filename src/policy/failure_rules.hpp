@@ -1,11 +1,12 @@
 #pragma once
 
 #include <asio_retry/backoff.hpp>
-#include <asio_retry/detail/policy/operation_story.hpp>
 #include <asio_retry/detail/policy/retryable.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/retry_settings.hpp>
 #include <asio_retry/verdict.hpp>
+
+#include "policy/rare_state.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,18 +22,18 @@ struct delay_source {
 };
 
 /// Counts a failure in the rules that match it; the first matching rule of `when` sets the source of the delay.
-/// Returns false if a rule allows no further retry. `story` returns the machine's story; without memory for it,
-/// all `failures` count as the rule's. Throws what the predicates throw.
-template <typename Story>
+/// Returns false if a rule allows no further retry. `kept` returns the states of the rules; without memory
+/// for them, all `failures` count as the rule's. Throws what the predicates throw.
+template <typename Kept>
 bool follow_rules(delay_source& from, retry_settings const& settings, verdict const& failure,
-                  attempt_facts const& facts, std::uint64_t failures, Story story) {
+                  attempt_facts const& facts, std::uint64_t failures, Kept kept) {
     bool is_found = false, may_go_on = true;
     for (std::size_t i = 0; i != settings.rules.size(); ++i) {
         retry_settings::rule const& rule = settings.rules[i];
         if ((rule.backoff && is_found) || !matches(settings, rule.matches, failure, facts))
             continue;
-        operation_story* const kept = story();
-        rule_state* const own = kept ? &kept->rules()[i] : nullptr;
+        rare_state* const states = kept();
+        rule_state* const own = states ? &states->rules[i] : nullptr;
         std::uint64_t const counted = own ? ++own->failures : failures;
         if (rule.backoff) {
             is_found = true;

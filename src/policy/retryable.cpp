@@ -48,11 +48,7 @@ std::optional<failure_kind> kind_by(Classified classified, verdict const& failur
                                                                                        : what->kind;
 }
 
-bool is_out_of_time(attempt_facts const& facts) noexcept {
-    return facts.stopped == interruption::attempt_timeout || facts.stopped == interruption::deadline;
-}
-
-/// The kind that hooks and observers get if gates get `heard`.
+/// The kind for hooks and observers, if gates get `heard`.
 failure_kind told_kind(attempt_facts const& facts, std::optional<failure_kind> heard) noexcept {
     if (facts.stopped == interruption::cancellation || facts.wish == retry_wish::undecidable)
         return failure_kind::permanent;
@@ -60,7 +56,7 @@ failure_kind told_kind(attempt_facts const& facts, std::optional<failure_kind> h
 }
 
 failure_kind told_kind(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
-    return told_kind(facts, heard_kind(settings, failure, is_out_of_time(facts), facts.wish));
+    return told_kind(facts, heard_kind(settings, failure, facts.is_out_of_time(), facts.wish));
 }
 
 } // namespace
@@ -88,7 +84,7 @@ retry_event event_of(verdict const& failure, attempt_facts const& facts) noexcep
     event.took = facts.took;
     event.stopped = facts.stopped;
     event.sent = effect::possible;
-    event.kind = told_kind(facts, heard_kind(failure, is_out_of_time(facts), facts.wish));
+    event.kind = told_kind(facts, heard_kind(failure, facts.is_out_of_time(), facts.wish));
     event.said = failure.said() ? failure.said() : facts.heeded;
     if (facts.is_forbidden)
         event.said = pushback::never();

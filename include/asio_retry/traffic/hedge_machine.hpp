@@ -2,6 +2,7 @@
 
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/narrator.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/hedge_policy.hpp>
@@ -20,13 +21,7 @@
 #include <span>
 #include <string_view>
 
-namespace asio_retry::detail {
-struct hedge_story;
-}
-
 namespace asio_retry {
-
-struct observation;
 
 /// The next step that a hedge_machine asks for.
 struct hedge_action {
@@ -86,11 +81,7 @@ public:
 
     /// `chooser`, if not null, is a gate of the operation's own: it chooses a server for each attempt. It must
     /// outlive the machine, unless the machine is told that there is none any more.
-    void choose_with(detail::machine_observer* chooser) noexcept {
-        chooser_ = chooser;
-        measures_successes_ = measures_successes_ || chooser;
-        is_told_ = is_told_ || chooser;
-    }
+    void choose_with(detail::machine_observer* chooser) noexcept;
 
     /// Asks `probe` too whether to stop, before every attempt and after every callback. It must outlive the
     /// machine.
@@ -202,7 +193,7 @@ public:
     bool measures_successes() const noexcept { return measures_successes_; }
 
     /// The number of the operation for its observer; 0 if no observer hears of it.
-    std::uint64_t operation_number() const noexcept;
+    std::uint64_t operation_number() const noexcept { return tell_.operation_number(); }
 
 private:
     enum class phase : unsigned char {
@@ -230,14 +221,12 @@ private:
     void make_ready(time_point now);
     bool put_off(time_point until, time_point now) noexcept;
     void end_by_hook() noexcept;
-    admission ask_chooser(time_point now, std::string_view& refuser) noexcept;
+    void on_refused(admission const& answer, std::string_view refuser, time_point now) noexcept;
     void drop_ready() noexcept;
-    void tell_gates(attempt_end const& end, detail::nested_marks* marks = nullptr) noexcept;
     void tell_end(std::uint64_t number, attempt_end::how outcome, failure_kind kind, pushback said,
                   verdict const* failure, time_point now) noexcept;
     hedge_action launch(time_point now);
     bool take_lease(time_point now) noexcept;
-    void give_lease_back() noexcept;
     void plan_after_failure(pushback said, time_point now);
     bool conclude_failure(std::uint64_t number, verdict const& failure);
     void conclude_unanswered() noexcept;
@@ -250,27 +239,16 @@ private:
                         std::optional<bool> wanted, time_point now) noexcept;
     pushback said_with(std::uint64_t number, verdict const& failure) const noexcept;
     void record(hedged_attempt& one, time_point now) noexcept;
-    // The story for the observer, if there is one.
-    void ask_observer() noexcept;
-    bool is_observed() const noexcept;
-    void observe(observation& event, time_point now) noexcept;
-    void observe_start(time_point now) noexcept;
-    bool announce(time_point now) noexcept;
-    void observe_attempt_end(std::uint64_t number, failure_kind kind, verdict const* failure, bool is_abandoned,
-                             pushback said, time_point now) noexcept;
-    void observe_refusal(std::string_view gate, error_code const& refusal, time_point now) noexcept;
+    detail::attempt_facts facts_of(interruption stopped) const noexcept;
+    void observe_attempt_end(attempt_end const& end, verdict const* failure, time_point now) noexcept;
     void observe_end(stop_reason reason, error_code const& error, std::exception_ptr const& thrown,
                      time_point now) noexcept;
-    void end_story() noexcept;
-    void describe_deadline(observation& event) const noexcept;
-    void describe_last_failure(observation& event) const noexcept;
     interruption stopped_by() const noexcept;
 
     hedge_policy policy_;
     hedged_attempt* attempts_;
     detail::cancellation_probe const* probe_ = nullptr;
-    detail::machine_observer* chooser_ = nullptr;
-    detail::hedge_story* story_ = nullptr; // its own
+    detail::narrator tell_;
     time_point deadline_ = (time_point::max)();
     time_point tells_at_ = (time_point::max)(); // when running attempts are told next
     time_point started_{};
@@ -288,15 +266,13 @@ private:
     phase phase_ = phase::open;
     stopping stopping_ = stopping::no;
     bool no_more_ = false;
-    bool is_ready_ = false;  // the next attempt is admitted
-    bool has_lease_ = false; // a retry is granted for the next attempt
+    bool is_ready_ = false; // the next attempt is admitted
     bool has_to_stop_ = false;
     bool was_told_ = false; // to stop, with `terminal`
     bool is_late_ = false;  // it was cancelled at its deadline, or later
     bool is_lost_ = false;
     bool has_marked_ = false; // an attempt has failed with a permanent error
     bool measures_successes_ = false;
-    bool is_told_ = false; // a gate or an observer is
 };
 
 } // namespace asio_retry

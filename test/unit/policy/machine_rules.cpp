@@ -2,7 +2,7 @@
 #include <asio_retry/retry_gate.hpp>
 #include <asio_retry/retry_machine.hpp>
 
-#include <asio_retry/detail/policy/operation_story.hpp>
+#include "policy/rare_state.hpp"
 
 #include "support/elements.hpp"
 #include "support/machine_script.hpp"

@@ -1,6 +1,7 @@
 // What an observer is told of each event of a retry, which operations it hears of, and several observers.
 #include <asio_retry/retry_observer.hpp>
 
+#include <asio_retry/detail/policy/machine_observer.hpp>
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/traffic/concurrency_limit.hpp>
 #include <asio_retry/traffic/rate_limit.hpp>

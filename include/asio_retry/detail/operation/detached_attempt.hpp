@@ -4,7 +4,6 @@
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/operation/driver.hpp>
-#include <asio_retry/detail/policy/machine_observer.hpp>
 #include <asio_retry/pushback.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
@@ -44,10 +43,7 @@ public:
     attempt const& current() const noexcept { return current_; }
 
     /// Owns what `chooser` has given to the attempt, until the attempt ends. `chooser` may be null.
-    void own_choice_of(machine_observer const* chooser) noexcept {
-        if (chooser)
-            choice_ = chooser->owner_of(current_.number);
-    }
+    void own_choice_of(machine_observer const* chooser) noexcept;
 
     bool is_left() const noexcept { return state_.load(std::memory_order_acquire) == state::left; }
 

@@ -35,6 +35,10 @@ struct attempt_facts {
     pushback heeded{};         ///< what the attempt reported of its server
     bool is_forbidden = false; ///< the server has forbidden a nested operation to retry
     retry_wish wish = retry_wish::asked;
+
+    bool is_out_of_time() const noexcept {
+        return stopped == interruption::attempt_timeout || stopped == interruption::deadline;
+    }
 };
 
 /// The event for hooks and predicates, by the library's own `classify`; its `sent` is always `possible`.

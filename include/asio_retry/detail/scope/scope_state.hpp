@@ -2,8 +2,8 @@
 
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/linked_list.hpp>
-#include <asio_retry/detail/policy/machine_observer.hpp>
 #include <asio_retry/duration.hpp>
+#include <asio_retry/interruption.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution_context.hpp>

@@ -1,0 +1,186 @@
+#pragma once
+
+#include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/health_monitor.hpp>
+#include <asio_retry/duration.hpp>
+#include <asio_retry/error.hpp>
+#include <asio_retry/failure_class.hpp>
+#include <asio_retry/pushback.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace asio_retry {
+struct admission;
+struct attempt_end;
+struct observation;
+class random;
+struct retry_settings;
+enum class interruption : unsigned char;
+enum class stop_reason;
+class verdict;
+} // namespace asio_retry
+
+namespace asio_retry::detail {
+
+struct attempt_facts;
+class machine_observer;
+
+/// Asks the gates of an operation whether its attempts may begin, and tells gates, observers and hooks what
+/// happens. It decides nothing: a machine has one, and tells it what it has decided.
+///
+/// `attempts` are those that have begun; `number` is that of one attempt.
+class narrator {
+public:
+    /// `settings` must outlive it. `hears`: a gate, `on_success` or an outer attempt hears of the operation.
+    narrator(retry_settings const& settings, bool hears, bool is_hedge = false) noexcept
+        : settings_(&settings)
+        , kind_(is_hedge ? failure_kind::transient : failure_kind::none)
+        , is_told_(hears)
+        , is_hedge_(is_hedge) {}
+    narrator(narrator const&) = delete;
+    narrator& operator=(narrator const&) = delete;
+
+    // --- who hears
+    ASIO_RETRY_DECL bool ask_observer() noexcept; // whether the policy's observer wants the operation
+    void observe(machine_observer& observer, bool has_hooks, bool is_chooser) noexcept;
+    void choose_with(machine_observer* only) noexcept; // null: with none any more
+    void expect_ticks() noexcept {
+        makes_attempts_ = false;
+        kind_ = failure_kind::transient; // a ticker has no attempts that could fail
+    }
+    void expect_no_wake_up() noexcept { is_wakeable_ = false; }
+    ASIO_RETRY_DECL void draw_from(random& source) noexcept;
+    bool is_told() const noexcept { return is_told_; } // anybody is, or something is kept
+    bool makes_attempts() const noexcept { return makes_attempts_; }
+    bool has_hooks() const noexcept { return has_hooks_; }
+    bool chooses() const noexcept { return chooses_; }
+    bool has_gate() const noexcept;
+    bool is_observed() const noexcept; // by the policy's observer, between the start and the end
+    ASIO_RETRY_DECL bool needs_time_of_success() const noexcept;
+    ASIO_RETRY_DECL std::uint64_t operation_number() const noexcept;
+
+    // --- admission
+    // Asks the gates once, until a wait is over. The operation allows a wait of `allowed`.
+    bool admits(std::uint64_t number, time_point now, duration allowed) noexcept;
+    admission ask(std::uint64_t number, time_point now, std::string_view& refuser) noexcept;
+    bool is_admitted() const noexcept { return is_admitted_; }
+    bool is_refused() const noexcept { return is_refused_; }
+    bool is_put_off() const noexcept;
+    time_point put_off_since(time_point now) const noexcept;
+    std::pair<pushback, duration> rest_of_servers(time_point now) const noexcept;
+    duration refused_for(time_point now) const noexcept; // from now on
+    verdict last_failure() const;
+    void end_unbegun(std::uint64_t number, admission const& given) noexcept;
+
+    // --- a wait for a gate
+    bool is_held() const noexcept { return is_held_; } // in a queue, or for a reserved time
+    bool admits_held(std::uint64_t number, time_point now, duration allowed) noexcept;
+    std::optional<duration> held_wait(time_point now, duration allowed) const noexcept;
+    ASIO_RETRY_DECL bool listen(void (*wake)(void*) noexcept, void* who) noexcept;
+    ASIO_RETRY_DECL void leave_queue(std::uint64_t attempts, time_point now) noexcept;
+
+    // --- what a retry costs
+    bool take_lease(std::uint64_t attempts,
+                    time_point now) noexcept; // unless there is one, for the next attempt
+    void spend_lease() noexcept { has_lease_ = false; }
+    void give_lease_back() noexcept {
+        if (has_lease_)
+            end_lease();
+    }
+
+    // --- an attempt
+    ASIO_RETRY_DECL bool announce(std::uint64_t number, time_point now) noexcept; // whether anybody was told
+    ASIO_RETRY_DECL void begin(std::uint64_t number, bool speaks, time_point now) noexcept;
+    ASIO_RETRY_DECL void heed(pushback said) noexcept;
+    shared_value<nested_marks> marks_of_nested(std::uint64_t number) noexcept;
+    shared_value<nested_marks> make_marks(std::uint64_t number, admission const* given) const;
+    pushback said_with(verdict const& failure) const noexcept;
+    pushback wish_of_choosers(pushback said, time_point now) const noexcept;
+    void complete(attempt_facts& facts) const noexcept; // by what the attempt has reported
+    void succeed(std::uint64_t attempts, duration took, time_point now) noexcept;
+    // Without a kind the failure says nothing of the server.
+    void fail(std::uint64_t attempts, verdict const& failure, std::optional<failure_kind> kind,
+              attempt_facts const& facts, time_point now) noexcept;
+    void fail_unjudged(std::uint64_t attempts, verdict const& failure, attempt_facts const& facts,
+                       time_point now) noexcept; // `retry_if` was not asked
+    void abandon(std::uint64_t attempts, interruption stopped, duration took, time_point now) noexcept;
+    void tell_gates(attempt_end const& end, nested_marks* marks, time_point chosen) noexcept;
+
+    // --- the operation, for observers and hooks
+    void tell_start(time_point now) noexcept;
+    void tell_failure(verdict const& failure, interruption stopped, time_point now) noexcept;
+    void tell_wait(duration delay, time_point now) noexcept;
+    duration tell_wait_over(time_point now) noexcept; // returns how long the attempt was held
+    void tell_retry(std::uint64_t attempts, verdict const& failure, attempt_facts const& facts, duration delay,
+                    time_point now) noexcept;
+    void tell_exception(std::exception_ptr const& thrown) const noexcept;
+    void tell_end(std::uint64_t attempts, stop_reason reason, error_code const& error, verdict const* failure,
+                  attempt_facts const& facts, time_point now) noexcept;
+    ASIO_RETRY_DECL void tell_loss(std::uint64_t attempts) noexcept; // the machine is destroyed before its end
+    void call_on_retry(verdict const& failure, attempt_facts const& facts, duration delay) const;
+    void call_on_give_up(verdict const& failure, attempt_facts const& facts, stop_reason reason) const noexcept;
+    void call_on_success(attempt_facts const& facts) const noexcept;
+
+    // --- the policy's observer alone, as a hedge tells it
+    void observe_start(time_point now) noexcept;
+    bool announces(std::uint64_t number) const noexcept; // it knows of the attempt
+    time_point latest(time_point now) const noexcept;    // if `now` may be unknown
+    void keep_failure(verdict const& failure, pushback said) noexcept;
+    verdict const* kept_failure() const noexcept;
+    void observe_refusal(std::string_view chooser, error_code const& refusal, std::uint64_t number,
+                         failure_kind after, time_point now) noexcept;
+    void observe_attempt_end(attempt_end const& end, verdict const* failure, attempt_facts const& facts,
+                             time_point now) noexcept;
+    void observe_end(std::uint64_t attempts, stop_reason reason, error_code const& error,
+                     verdict const* failure, attempt_facts const& facts, time_point now) noexcept;
+
+private:
+    struct story;
+    struct story_deleter {
+        ASIO_RETRY_DECL void operator()(story* kept) const noexcept;
+    };
+
+    story* make_story() noexcept;
+    admission ask_policys_gate(std::uint64_t number, time_point asked) noexcept;
+    admission ask_choosers(std::uint64_t number, time_point now, std::string_view& refuser) noexcept;
+    bool ask_later_gates(std::uint64_t number, time_point now) noexcept;
+    bool keep(admission const& given, time_point asked) noexcept;
+    admission kept() const noexcept;
+    void refuse(std::string_view refuser, admission const& answer, std::uint64_t number, time_point asked,
+                time_point now) noexcept;
+    bool hold(admission& answer, std::uint64_t number, time_point asked, duration allowed) noexcept;
+    void keep_held(admission const& answer, std::uint64_t number, time_point now, duration allowed) noexcept;
+    void keep_nothing(std::uint64_t number, time_point now) noexcept;
+    void stop_watching() noexcept;
+    void end_lease() noexcept;
+    void end_attempt(std::uint64_t attempts, attempt_end end, verdict const* failure,
+                     attempt_facts const& facts, time_point now) noexcept;
+    static void describe(observation& event, verdict const& failure, attempt_facts const& facts) noexcept;
+    void describe_kept(observation& event) const noexcept;
+    void observe_held(std::uint64_t number, time_point now) noexcept;
+    void observe(observation& event, time_point now) noexcept;
+
+    retry_settings const* settings_;
+    machine_observer* observers_ = nullptr;       // the one that came last is the first
+    std::unique_ptr<story, story_deleter> story_; // made when it is needed; null without memory
+    time_point asked_{};                          // when the gates were asked last, or a wait for them ended
+    failure_kind kind_;                           // of the last failure, which a lease is for
+    bool is_told_;
+    bool is_hedge_;
+    bool makes_attempts_ = true;
+    bool is_wakeable_ = true;
+    bool has_hooks_ = false;   // an observer has
+    bool chooses_ = false;     // an observer does
+    bool is_admitted_ = false; // and its end has to be told
+    bool is_refused_ = false;  // and the gates have not been asked again
+    bool has_begun_ = false;   // the attempt that is admitted
+    bool is_held_ = false;
+    bool has_lease_ = false;
+};
+
+} // namespace asio_retry::detail

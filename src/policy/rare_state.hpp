@@ -1,0 +1,49 @@
+#pragma once
+
+#include <asio_retry/duration.hpp>
+#include <asio_retry/jitter.hpp>
+#include <asio_retry/retry_event.hpp>
+#include <asio_retry/retry_machine.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace asio_retry::detail {
+
+/// The state of a rule of `when` or `max_attempts_when`.
+struct rule_state {
+    std::uint64_t failures = 0; // since the last reset
+    jitter_course course;
+};
+
+/// The state of a running attempt that must report to avoid its limit; maybe written on another thread.
+struct attempt_pulse {
+    std::atomic<duration::rep> heard = 0; // when it last made progress
+    std::atomic<bool> is_healthy = false;
+};
+
+/// What a retry_machine needs for few policies only.
+struct rare_state {
+    explicit rare_state(std::size_t count)
+        : rules(count) {}
+
+    /// The counts begin anew, of an operation that started then or was reset then.
+    void reset(time_point started) noexcept {
+        std::fill(rules.begin(), rules.end(), rule_state());
+        refusals = 0;
+        waited = duration::zero();
+        initiated = std::min(initiated, started);
+    }
+
+    std::vector<rule_state> rules;
+    attempt_pulse pulse;
+    std::uint64_t refusals = 0;                 // since the last reset of the failures
+    duration waited{};                          // since then; for max_waited
+    time_point initiated = (time_point::max)(); // the start before the first reset
+    time_limit reached = time_limit::none; // what stopped the attempt that failed last, if one of its own did
+};
+
+} // namespace asio_retry::detail
