@@ -21,7 +21,7 @@ and the downloaded packages are kept for the next run; each run begins with a ne
 its own /proc, /dev/pts and /dev/shm. They and all processes end with this script. Exits with 1 if a command fails,
 and names it. While you mend one test:
 
-  ./cmake/bare_machine.sh --again trixie ./cmake/bootstrap.sh test -R integration.postgres
+  ./cmake/bare_machine.sh --again trixie ./check --all -R integration.postgres
 
 For a Debian on amd64 or arm64, whose apt says where packages come from. Needs git, debootstrap, 10 GB, and half an
 hour on two cores. Runs itself with sudo unless run as root.

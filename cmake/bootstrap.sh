@@ -9,7 +9,8 @@ usage: ./cmake/bootstrap.sh COMMAND [ARGUMENTS]
 
   demo [--seconds N]   build the demo in release mode and run it; installs a compiler and Boost, if need be, and no more
     --page [OPTIONS]   an HTTP gateway instead, with a page that shows what it does; ends with the page's address
-  test [CTEST-OPTION]  build everything in debug mode and run the tests
+  test [CTEST-OPTION]  build the library and the tests that need nothing else, in debug mode, and run them
+    --all [CTEST-OPTION] all tests: also servers, pages in a browser, packages, threads, exhausted memory, examples
   services [PRESET]    build and run only the tests with servers that others have written, with `asan` or `tsan`
                        under that sanitizer
   bench [OPTIONS]      build the benchmarks in release mode and run them: three quarters of an hour for all of them,
@@ -58,6 +59,12 @@ nearest_command() {
 }
 
 say() { printf '== %s\n' "$*"; }
+
+# stage NUMBER OF WHAT: a line of progress, the first at stage 1
+stage() {
+    [ "$1" != 1 ] || began=$(date +%s)
+    printf '== [%s of %s, %s s] %s\n' "$1" "$2" "$(($(date +%s) - began))" "$3"
+}
 
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
@@ -321,14 +328,58 @@ install_ci_tools() {
     install_missing "clang-19|clang-16" "libclang-rt-19-dev|libclang-rt-16-dev" "clang-tidy-19|clang-tidy-16" "clang-format-19" valgrind
 }
 
+# check [CTEST-OPTION...]: what needs no server, no browser and no example
+check() {
+    stage 1 4 "installing what is missing"
+    install_tools
+    run_tests check 2 4 "$@"
+}
+
+check_all() {
+    stage 1 5 "installing what is missing"
+    install_tools
+    stage 2 5 "installing servers and a browser"
+    missing=
+    (install_services) || missing="some servers or packages, which cannot be had here: see above"
+    (install_browser) || missing="$missing${missing:+; }Doxygen or a browser, which cannot be had here: see above"
+    run_tests test 3 5 "$@"
+}
+
+# run_tests PRESET STAGE STAGES [CTEST-OPTION...]: ends with what has been skipped, and why
+run_tests() {
+    preset=$1 number=$2 stages=$3
+    shift 3
+    stage "$number" "$stages" "configuring"
+    configure "$preset"
+    stage $((number + 1)) "$stages" "building"
+    cmake --build --preset "$preset" --parallel "$(nproc)"
+    stage $((number + 2)) "$stages" "testing"
+    failed=0
+    ctest --preset "$preset" "$@" || failed=$?
+    say "$(($(date +%s) - began)) s. Skipped:"
+    if [ "$preset" = check ]; then
+        say "  servers, browsers, packages, examples, threads, exhausted memory, studies: ./check --all has them"
+    else
+        [ -z "$missing" ] || say "  tests that need $missing"
+        say "  studies, instruction counts, sanitizers, fuzzers: .ci/run has them"
+    fi
+    sed -n 's/^skipped: /==   /p' build/test/Testing/Temporary/LastTest.log | sort -u
+    return $failed
+}
+
+# configure PRESET [CMAKE-OPTION...]
+configure() {
+    cmake --preset "$@" >"build-$1.log" 2>&1 || { cat "build-$1.log"; rm -f "build-$1.log"; exit 1; }
+    rm -f "build-$1.log"
+}
+
 # build PRESET [TARGET [CMAKE-OPTION...]]
 build() {
     preset=$1
     target=${2:-}
     shift $(($# < 2 ? $# : 2))
     say "configuring build/$preset"
-    cmake --preset "$preset" "$@" >"build-$preset.log" 2>&1 || { cat "build-$preset.log"; rm -f "build-$preset.log"; exit 1; }
-    rm -f "build-$preset.log"
+    configure "$preset" "$@"
     say "building build/$preset"
     # More at once than there are processors takes longer, and some files take four gigabytes.
     cmake --build --preset "$preset" --parallel "$(nproc)" ${target:+--target "$target"}
@@ -419,12 +470,12 @@ demo)
     exec build/demo/example/asio_retry_demo "$@"
     ;;
 test)
-    install_tools
-    (install_services) || say "what a test needs cannot be had: going on without it, the test is skipped"
-    (install_browser) || say "the site cannot be built or looked at here: going on without it, its tests are skipped"
-    build test
-    say "running the tests"
-    ctest --preset test "$@"
+    if [ "${1:-}" = --all ]; then
+        shift
+        check_all "$@"
+    else
+        check "$@"
+    fi
     ;;
 services) services "$@" ;;
 bench) bench "$@" ;;

@@ -101,14 +101,14 @@ mode_targets() {
     case "$1 $2" in
     separate\ *) echo unit_tests ;;
     no_threads\ * | cxx*) echo unit_tests seeded_delays ;;
-    spawned\ *) echo unit_tests combination_tests ;;
+    spawned\ *) echo unit_tests combination_tests cancellation_matrix ;;
     standalone\ *) echo standalone_unit_tests ;;
     linked\ *) echo asio_retry_standalone ;;
     tokens\ 1.92) echo cobalt_tests combination_tests ;;
     tokens\ *) echo combination_tests ;;
     debug\ 1.81) echo unit_tests stress_tests seeded_delays ;;
     # Some tokens are those of a newer Boost, and its Asio has other private names to do without.
-    debug\ *) echo unit_tests stress_tests seeded_delays combination_tests renamed_asio_tests renamed_asio_members ;;
+    debug\ *) echo unit_tests stress_tests seeded_delays combination_tests cancellation_matrix renamed_asio_tests renamed_asio_members ;;
     *) echo unit_tests stress_tests seeded_delays ;;
     esac
 }

@@ -43,6 +43,19 @@ if(NOT status EQUAL 0 OR NOT said MATCHES " --target asio_retry_gateway\n.*\ngat
     message(FATAL_ERROR "with a page it ended with ${status}:\n${said}")
 endif()
 
+# The tests: a line at each stage, the answer of ctest, and what was skipped.
+fake(${fakes}/ctest "echo \"ctest $*\"; exit 8")
+file(WRITE ${tree}/build/test/Testing/Temporary/LastTest.log "skipped: there is no moon here\nskipped: there is no moon here\n")
+execute_process(COMMAND ${CMAKE_COMMAND} -E env --modify PATH=path_list_prepend:${fakes}
+    ${tree}/cmake/bootstrap.sh test -R some OUTPUT_VARIABLE said RESULT_VARIABLE status)
+string(CONCAT expected "== .1 of 4, [0-9]+ s. installing[^\n]*\n.*== .2 of 4, [0-9]+ s. configuring\n"
+    "== .3 of 4, [0-9]+ s. building\ncmake --build --preset check [^\n]*\n"
+    "== .4 of 4, [0-9]+ s. testing\nctest --preset check -R some\n"
+    "== [0-9]+ s. Skipped:\n==   [^\n]*\\./check --all[^\n]*\n==   there is no moon here\n$")
+if(NOT status EQUAL 8 OR NOT said MATCHES "${expected}")
+    message(FATAL_ERROR "the tests ended with ${status} and said\n${said}")
+endif()
+
 # The two commands of the README lead there from any folder.
 set(short_names try check)
 set(commands demo test)

@@ -18,13 +18,11 @@ struct budget_of_retries {
     std::function<void()> stop; ///< what it does besides, so that the program can end
 };
 
-/// A tenth of what succeeds, and ten that a gateway may always spend: as many as it takes to notice that a
-/// server is gone.
-budget_of_retries budget_of_its_own(asio_retry::retry_metrics& metrics);
-
-/// A tenth of what succeeds at all gateways with this store. Without the store it is a tenth of what succeeds
-/// here, and no request ever waits for it. Throws std::exception where the gateway was built without hiredis.
-budget_of_retries budget_of_a_fleet(shared_store const& store, boost::asio::any_io_executor const& executor,
-                                    asio_retry::retry_metrics& metrics);
+/// Allows a tenth of what succeeds: here, or at all gateways that share a store.
+///
+/// No request waits for the store. Without its answer the budget is a tenth of what succeeds here. Throws
+/// std::exception for a store, if the gateway was built without hiredis.
+budget_of_retries make_budget(settings const& s, boost::asio::any_io_executor const& executor,
+                              asio_retry::retry_metrics& metrics);
 
 } // namespace gateway

@@ -2,7 +2,6 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -10,9 +9,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 
-#include <algorithm>
 #include <chrono>
-#include <string>
 #include <utility>
 
 namespace gateway {
@@ -24,16 +21,16 @@ using namespace std::chrono_literals;
 
 namespace {
 
-asio::awaitable<void> serve(std::shared_ptr<tcp::socket> client) {
+asio::awaitable<void> say_hello(tcp::socket client) {
     boost::beast::flat_buffer buffer;
     for (;;) {
         http::request<http::string_body> question;
-        co_await http::async_read(*client, buffer, question, asio::use_awaitable);
+        co_await http::async_read(client, buffer, question, asio::use_awaitable);
         http::response<http::string_body> answer(http::status::ok, question.version());
         answer.keep_alive(question.keep_alive());
         answer.body() = "hello\n";
         answer.prepare_payload();
-        co_await http::async_write(*client, answer, asio::use_awaitable);
+        co_await http::async_write(client, answer, asio::use_awaitable);
     }
 }
 
@@ -53,83 +50,55 @@ asio::awaitable<void> ask_on_one_connection(tcp::endpoint gateway, std::chrono::
     }
 }
 
+asio::awaitable<void> accept_clients(tcp::acceptor& acceptor) {
+    for (;;) {
+        tcp::socket client = co_await acceptor.async_accept(asio::use_awaitable);
+        asio::co_spawn(acceptor.get_executor(), say_hello(std::move(client)), asio::detached);
+    }
+}
+
 } // namespace
 
-demo::server::server(asio::io_context& io)
-    : reserved(io, tcp::v4())
-    , acceptor(io) {
-    reserved.set_option(tcp::acceptor::reuse_address(true));
-    reserved.bind({asio::ip::address_v4::loopback(), 0});
-    endpoint = reserved.local_endpoint();
-    open();
+demo_server::running::running(tcp::endpoint const& where)
+    : acceptor(io, where) {
+    asio::co_spawn(io, accept_clients(acceptor), asio::detached);
+    thread = std::jthread([this] { io.run(); });
 }
 
-void demo::server::open() {
-    acceptor.open(endpoint.protocol());
-    acceptor.set_option(tcp::acceptor::reuse_address(true));
-    acceptor.bind(endpoint);
-    acceptor.listen();
+demo_server::demo_server()
+    : reserved_(io_, tcp::v4()) {
+    reserved_.set_option(tcp::acceptor::reuse_address(true));
+    reserved_.bind({asio::ip::address_v4::loopback(), 0});
+    start();
 }
 
-demo::demo(std::size_t servers) {
-    for (std::size_t i = 0; i != servers; ++i)
-        asio::co_spawn(io_, accept(servers_.emplace_back(io_)), asio::detached);
-    thread_ = std::jthread([this] {
-        auto const work = asio::make_work_guard(io_);
-        io_.run();
-    });
+bool demo_server::runs() const {
+    std::lock_guard const lock(mutex_);
+    return running_.has_value();
 }
 
-demo::~demo() {
-    io_.stop();
+void demo_server::start() {
+    std::lock_guard const lock(mutex_);
+    if (!running_)
+        running_.emplace(endpoint());
+}
+
+void demo_server::stop() {
+    std::lock_guard const lock(mutex_);
+    running_.reset();
 }
 
 std::vector<tcp::endpoint> demo::endpoints() const {
     std::vector<tcp::endpoint> result;
-    for (server const& each : servers_)
-        result.push_back(each.endpoint);
+    for (demo_server const& each : servers_)
+        result.push_back(each.endpoint());
     return result;
-}
-
-void demo::stop(std::size_t index) {
-    server& chosen = servers_[index];
-    if (!chosen.runs.exchange(false))
-        return;
-    asio::post(io_, [&chosen] {
-        boost::system::error_code ignored;
-        chosen.acceptor.close(ignored);
-        for (auto const& each : std::exchange(chosen.clients, {}))
-            if (auto const client = each.lock())
-                client->close(ignored);
-    });
-}
-
-void demo::start(std::size_t index) {
-    server& chosen = servers_[index];
-    if (chosen.runs.exchange(true))
-        return;
-    asio::co_spawn(
-        io_,
-        [](server& it) -> asio::awaitable<void> {
-            it.open();
-            co_await accept(it);
-        }(chosen),
-        asio::detached);
-}
-
-asio::awaitable<void> demo::accept(server& server) {
-    for (;;) {
-        auto const client =
-            std::make_shared<socket>(co_await server.acceptor.async_accept(asio::use_awaitable));
-        std::erase_if(server.clients, [](auto const& each) { return each.expired(); });
-        server.clients.push_back(client);
-        asio::co_spawn(client->get_executor(), serve(client), asio::detached);
-    }
 }
 
 void demo::ask(tcp::endpoint const& gateway) {
     for (std::chrono::milliseconds const pause : {90ms, 100ms, 110ms})
         asio::co_spawn(io_, ask_on_one_connection(gateway, pause), asio::detached);
+    clients_ = std::jthread([this] { io_.run(); });
 }
 
 } // namespace gateway

@@ -1,57 +1,63 @@
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <deque>
-#include <memory>
+#include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 namespace gateway {
 
-/// Servers to try the gateway with, which can be stopped and started, and clients that ask it. All of them run
-/// on a thread of their own. Any function may be called from any thread.
-class demo {
+/// A server to try the gateway with, on a thread of its own. It runs at first. Any function may be called from
+/// any thread.
+class demo_server {
 public:
-    /// The servers run when it returns.
-    explicit demo(std::size_t servers);
-    demo(demo const&) = delete;
-    demo& operator=(demo const&) = delete;
-    ~demo();
+    demo_server();
 
-    std::vector<boost::asio::ip::tcp::endpoint> endpoints() const;
-    bool runs(std::size_t index) const { return servers_[index].runs; }
+    boost::asio::ip::tcp::endpoint endpoint() const { return reserved_.local_endpoint(); }
+    bool runs() const;
+    void start();
 
     /// Refuses connections from now on, and closes those that there are.
-    void stop(std::size_t index);
-    void start(std::size_t index);
+    void stop();
 
-    /// Some thirty requests in a second from now on.
+private:
+    struct running {
+        explicit running(boost::asio::ip::tcp::endpoint const& where);
+        ~running() { io.stop(); }
+
+        boost::asio::io_context io{1};
+        boost::asio::ip::tcp::acceptor acceptor;
+        std::jthread thread;
+    };
+
+    boost::asio::io_context io_;
+    boost::asio::ip::tcp::socket reserved_; // never listens, so that nobody else takes the port during a stop
+    std::mutex mutable mutex_;
+    std::optional<running> running_;
+};
+
+/// Servers to try the gateway with, and clients that ask it.
+class demo {
+public:
+    explicit demo(std::size_t servers)
+        : servers_(servers) {}
+    ~demo() { io_.stop(); }
+
+    std::vector<boost::asio::ip::tcp::endpoint> endpoints() const;
+    demo_server& server(std::size_t index) { return servers_[index]; }
+
+    /// Some thirty requests in a second from now on. To be called once.
     void ask(boost::asio::ip::tcp::endpoint const& gateway);
 
 private:
-    using socket = boost::asio::ip::tcp::socket;
-
-    struct server {
-        explicit server(boost::asio::io_context& io);
-        void open();
-
-        socket reserved; // bound and never listening, so that nobody else takes the port during a stop
-        boost::asio::ip::tcp::acceptor acceptor;
-        boost::asio::ip::tcp::endpoint endpoint;
-        std::vector<std::weak_ptr<socket>> clients;
-        std::atomic<bool> runs = true;
-    };
-
-    static boost::asio::awaitable<void> accept(server& server);
-
-    boost::asio::io_context io_;
-    std::deque<server> servers_;
-    std::jthread thread_;
+    std::deque<demo_server> servers_;
+    boost::asio::io_context io_{1};
+    std::jthread clients_;
 };
 
 } // namespace gateway

@@ -35,14 +35,6 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-asio::awaitable<void> serve(tcp::socket client, gateway::services& shared) {
-    gateway::session session(std::move(client), shared);
-    try {
-        co_await session.run();
-    } catch (std::exception const&) { // the client is gone, or speaks something else
-    }
-}
-
 /// Goes on after failures: there may be no file left for a client now, and one later.
 asio::awaitable<void> accept(asio::io_context& io, tcp::acceptor& acceptor, gateway::services& shared) {
     asio::steady_timer pause(acceptor.get_executor());
@@ -56,7 +48,7 @@ asio::awaitable<void> accept(asio::io_context& io, tcp::acceptor& acceptor, gate
             continue;
         }
         auto const strand = client.get_executor();
-        asio::co_spawn(strand, serve(std::move(client), shared), asio::detached);
+        asio::co_spawn(strand, gateway::serve(std::move(client), shared), asio::detached);
     }
 }
 
@@ -93,36 +85,21 @@ asio::awaitable<void> shut_down(tcp::acceptor& acceptor, asio::signal_set& hangu
         std::cout << lost << " spans did not reach the collector" << std::endl;
 }
 
-/// Throws std::runtime_error, which names the port and the option that changes it.
-[[noreturn]] void fail_to_listen(tcp::endpoint const& where, boost::system::error_code failure) {
-    std::ostringstream text;
-    if (failure == asio::error::address_in_use)
-        text << "port " << where.port() << " of " << where.address()
-             << " is taken; choose another one with --listen ADDRESS:PORT, or any free port with --listen "
-             << tcp::endpoint(where.address(), 0);
-    else
-        text << "cannot listen on " << where << ": " << failure.message()
-             << "; choose another address with --listen ADDRESS:PORT";
-    throw std::runtime_error(text.str());
-}
-
-/// Takes the port. No client gets through yet.
-tcp::acceptor bound_to(asio::io_context& io, tcp::endpoint const& where) {
-    try {
-        tcp::acceptor acceptor(asio::make_strand(io), where.protocol());
-        acceptor.set_option(tcp::acceptor::reuse_address(true));
-        acceptor.bind(where);
-        return acceptor;
-    } catch (boost::system::system_error const& failure) {
-        fail_to_listen(where, failure.code());
-    }
-}
-
-void listen(tcp::acceptor& acceptor) {
+/// Throws std::exception, which names the port and the option that changes it.
+tcp::acceptor listen(asio::io_context& io, tcp::endpoint const& where) {
+    tcp::acceptor acceptor(asio::make_strand(io), where.protocol());
+    acceptor.set_option(tcp::acceptor::reuse_address(true));
     boost::system::error_code failure;
-    acceptor.listen(asio::socket_base::max_listen_connections, failure);
-    if (failure)
-        fail_to_listen(acceptor.local_endpoint(), failure);
+    acceptor.bind(where, failure);
+    if (!failure)
+        acceptor.listen(asio::socket_base::max_listen_connections, failure);
+    if (failure) {
+        std::ostringstream text;
+        text << "cannot listen on " << where << ": " << failure.message()
+             << "; choose another port with --listen ADDRESS:PORT, where 0 is any free one";
+        throw std::runtime_error(text.str());
+    }
+    return acceptor;
 }
 
 void run(gateway::settings settings) {
@@ -132,14 +109,13 @@ void run(gateway::settings settings) {
     if (!settings.policies.empty())
         hangups.add(SIGHUP); // before anybody sees that the gateway runs: the signal would end it
 #endif
-    tcp::acceptor acceptor = bound_to(io, settings.listen);
     std::optional<gateway::demo> trial;
     if (settings.is_demo)
         settings.upstreams = trial.emplace(3).endpoints();
     gateway::turns turns;
     gateway::services shared(settings, io.get_executor(), trial ? &*trial : nullptr);
     turns.add_to(*shared.metrics);
-    listen(acceptor); // once all settings are good
+    tcp::acceptor acceptor = listen(io, settings.listen); // once all settings are good
     asio::co_spawn(acceptor.get_executor(), shut_down(acceptor, hangups, shared), asio::detached);
     asio::co_spawn(hangups.get_executor(), reload(hangups, shared), asio::detached);
     asio::co_spawn(acceptor.get_executor(), accept(io, acceptor, shared), asio::detached);

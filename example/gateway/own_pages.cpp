@@ -1,13 +1,15 @@
-#include "own_pages.hpp"
+#include "session.hpp"
 
 #include <boost/beast/http/status.hpp>
 #include <boost/beast/http/verb.hpp>
 
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gateway {
 
@@ -61,7 +63,8 @@ std::string status(services& shared) {
             address << where;
             out << (index ? "," : "") << "{\"address\":" << as_json_string(address.str()) << ",\"breaker\":\""
                 << state_of(known)
-                << "\",\"runs\":" << (!shared.trial || shared.trial->runs(index) ? "true" : "false") << '}';
+                << "\",\"runs\":" << (!shared.trial || shared.trial->server(index).runs() ? "true" : "false")
+                << '}';
             ++index;
         });
     out << "],\"failures\":[";
@@ -90,7 +93,7 @@ response stop_or_start(request const& question, std::string_view what, demo& tri
     auto const [end, failure] = std::from_chars(what.data(), what.data() + what.size(), index);
     if (failure != std::errc() || end != what.data() + what.size() || index >= servers)
         return own(http::status::not_found, "text/plain", "no such server\n");
-    stops ? trial.stop(index) : trial.start(index);
+    stops ? trial.server(index).stop() : trial.server(index).start();
     return own(http::status::ok, "text/plain", stops ? "stopped\n" : "started\n");
 }
 

@@ -18,7 +18,8 @@ namespace gateway {
 /// The policies of requests, by the first part of their path. They come from a file, which may change.
 class route_policies {
 public:
-    /// All policies get the gate. Throws std::exception for a file with a fault.
+    /// All policies get the gate. The metrics read this while they exist. Throws std::exception for a file with
+    /// a fault.
     route_policies(settings const& s, std::shared_ptr<asio_retry::retry_gate> gate,
                    asio_retry::retry_metrics& metrics);
 
@@ -31,20 +32,10 @@ public:
     void reload();
 
 private:
-    struct reload_counts {
-        std::atomic<std::uint64_t> good = 0, bad = 0;
-    };
-
-    std::vector<asio_retry::named_policy> read_file() const;
-    asio_retry::retry_policy with_gate(asio_retry::retry_policy const& policy) const;
-    void add_gauge(asio_retry::retry_metrics& metrics, char const* result,
-                   std::atomic<std::uint64_t> reload_counts::* count) const;
-
     settings const& configured_;
     std::shared_ptr<asio_retry::retry_gate> const gate_;
-    asio_retry::retry_policy const usual_;
     std::optional<asio_retry::policy_book> book_; // none without a file
-    std::shared_ptr<reload_counts> const counts_ = std::make_shared<reload_counts>();
+    std::atomic<std::uint64_t> good_ = 0, bad_ = 0;
 };
 
 } // namespace gateway

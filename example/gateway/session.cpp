@@ -1,8 +1,5 @@
 #include "session.hpp"
 
-#include "failure_words.hpp"
-#include "own_pages.hpp"
-
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/deadline_fields.hpp>
 #include <asio_retry/fail_if.hpp>
@@ -15,15 +12,19 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <syncstream>
+#include <tuple>
+#include <utility>
 
 namespace gateway {
 
@@ -116,21 +117,27 @@ asio_retry::endpoint_options upstream_options() {
     return result;
 }
 
-} // namespace
+class session {
+public:
+    session(tcp::socket client, services& shared)
+        : client_(std::move(client))
+        , shared_(shared) {}
 
-services::services(settings const& s, asio::any_io_executor const& executor, demo* trial_)
-    : configured(s)
-    , upstreams(std::make_shared<upstream_set>(s.upstreams, upstream_options()))
-    , budget(s.budget ? budget_of_a_fleet(*s.budget, executor, *metrics) : budget_of_its_own(*metrics))
-    , exporter(s.traces ? std::make_shared<trace_exporter>(*s.traces, executor, *metrics) : nullptr)
-    , trial(trial_)
-    , policies(s, budget.gate, *metrics)
-    , requests(executor)
-    , reads(executor) {
-    if (exporter)
-        exporter->start();
-    asio_retry::add_gauges(*metrics, "gateway_server", upstreams);
-}
+    asio::awaitable<void> run();
+
+private:
+    asio::awaitable<bool> read(request& question);
+    asio::awaitable<response> answer(request& question);
+    asio::awaitable<response> pass_on(request& question);
+    asio::awaitable<response> ask(request const& question, asio_retry::attempt which,
+                                  tcp::endpoint const& where);
+
+    tcp::socket client_;
+    services& shared_;
+    std::shared_ptr<asio_retry::request_trace> trace_; // of the request that is passed on
+    upstream_connections connections_;
+    boost::beast::flat_buffer buffer_;
+};
 
 asio::awaitable<void> session::run() {
     request question;
@@ -226,6 +233,26 @@ asio::awaitable<response> session::ask(request const& question, asio_retry::atte
         set_trace(copy, trace_->traceparent(which));
     copy.set(timeout_field, asio_retry::to_timeout_ms(which.deadline, now, way_back));
     co_return co_await connections_.ask(where, copy, which);
+}
+
+} // namespace
+
+services::services(settings const& s, asio::any_io_executor const& executor, demo* trial_)
+    : configured(s)
+    , upstreams(std::make_shared<upstream_set>(s.upstreams, upstream_options()))
+    , budget(make_budget(s, executor, *metrics))
+    , trial(trial_)
+    , policies(s, budget.gate, *metrics)
+    , requests(executor)
+    , reads(executor) {
+    if (s.traces)
+        exporter.emplace(*s.traces, executor, *metrics);
+    asio_retry::add_gauges(*metrics, "gateway_server", upstreams);
+}
+
+asio::awaitable<void> serve(tcp::socket client, services& shared) {
+    session one(std::move(client), shared);
+    co_await one.run();
 }
 
 } // namespace gateway

@@ -12,12 +12,12 @@
 #include <asio_retry/retry_scope.hpp>
 #include <asio_retry/traffic/endpoint_set.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
 
 #include <memory>
-#include <utility>
+#include <optional>
 
 namespace gateway {
 
@@ -33,7 +33,7 @@ struct services {
     std::shared_ptr<upstream_set> upstreams;
     std::shared_ptr<asio_retry::retry_metrics> metrics = std::make_shared<asio_retry::retry_metrics>();
     budget_of_retries budget;
-    std::shared_ptr<trace_exporter> exporter; ///< null without `--traces`
+    std::optional<trace_exporter> exporter; ///< none without `--traces`
     recent_failures failures;
     demo* trial;
     route_policies policies;
@@ -42,27 +42,12 @@ struct services {
 };
 
 /// Answers the requests of one client, one after the other, until it closes the connection or the gateway is
-/// told to stop. Everything runs on the strand of the socket.
-class session {
-public:
-    session(boost::asio::ip::tcp::socket client, services& shared)
-        : client_(std::move(client))
-        , shared_(shared) {}
+/// told to stop. Throws std::exception if the client is gone, or speaks something else.
+///
+/// Precondition: it runs on the strand of the socket.
+boost::asio::awaitable<void> serve(boost::asio::ip::tcp::socket client, services& shared);
 
-    boost::asio::awaitable<void> run();
-
-private:
-    boost::asio::awaitable<bool> read(request& question);
-    boost::asio::awaitable<response> answer(request& question);
-    boost::asio::awaitable<response> pass_on(request& question);
-    boost::asio::awaitable<response> ask(request const& question, asio_retry::attempt which,
-                                         boost::asio::ip::tcp::endpoint const& where);
-
-    boost::asio::ip::tcp::socket client_;
-    services& shared_;
-    std::shared_ptr<asio_retry::request_trace> trace_; // of the request that is passed on
-    upstream_connections connections_;
-    boost::beast::flat_buffer buffer_;
-};
+/// What the gateway answers itself, and passes on to no server; none if it does not.
+std::optional<response> answer_itself(request const& question, services& shared);
 
 } // namespace gateway

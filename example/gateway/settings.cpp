@@ -5,13 +5,12 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/program_options.hpp>
 
-#include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <fstream>
 #include <iostream>
-#include <sstream>
+#include <regex>
 #include <stdexcept>
-#include <string_view>
 
 namespace gateway {
 namespace {
@@ -35,65 +34,27 @@ tcp::endpoint to_endpoint(std::string const& name, std::string const& text) {
                                 "\" must be an address and a port, such as 127.0.0.1:8080");
 }
 
-/// Messages leave out what may be a password.
-shared_store to_store(std::string_view text) {
-    constexpr std::string_view scheme = "redis://";
-    constexpr char const* rule =
-        "must be redis://[[USER]:PASSWORD@]ADDRESS:PORT[/DATABASE], such as redis://127.0.0.1:6379/0";
-    if (!text.starts_with(scheme))
-        throw std::invalid_argument(std::string("budget: ") + rule);
-    text.remove_prefix(scheme.size());
-    shared_store result;
-    if (std::size_t const at = text.rfind('@'); at != text.npos) {
-        std::string_view const credentials = text.substr(0, at);
-        std::size_t const colon = credentials.find(':');
-        if (colon == credentials.npos)
-            throw std::invalid_argument(std::string("budget: ") + rule);
-        result.user = credentials.substr(0, colon);
-        result.password = credentials.substr(colon + 1);
-        text.remove_prefix(at + 1);
-    }
-    if (std::size_t const slash = text.find('/'); slash != text.npos) {
-        result.database = text.substr(slash + 1);
-        if (result.database.empty() || result.database.find_first_not_of("0123456789") != std::string::npos)
-            throw std::invalid_argument("budget: database \"" + result.database + "\" must be a number");
-        text = text.substr(0, slash);
-    }
-    result.server = to_endpoint("budget", std::string(text));
-    return result;
+/// Messages leave out the text, which may have a password.
+shared_store to_store(std::string const& text) {
+    std::regex const form("redis://(?:([^:]*):(.*)@)?([^/@]+)(?:/([0-9]+))?");
+    std::smatch part;
+    if (!std::regex_match(text, part, form))
+        throw std::invalid_argument(
+            "budget: must be redis://[[USER]:PASSWORD@]ADDRESS:PORT[/DATABASE], such as "
+            "redis://127.0.0.1:6379/0");
+    return {to_endpoint("budget", part[3]), part[1], part[2], part[4].matched ? part[4].str() : "0"};
 }
 
-/// Messages leave out what may be a password.
-trace_collector to_collector(std::string const& url) {
-    std::string_view text = url;
-    constexpr std::string_view scheme = "http://";
-    auto const refuse = [&] {
-        std::string const shown = url.find('@') == url.npos ? '"' + url + "\" " : "";
-        throw std::invalid_argument("traces: " + shown +
-                                    "must be http://ADDRESS:PORT[/PATH], such as http://127.0.0.1:4318");
-    };
-    auto const is_for_paths = [](char c) { return c > 0x20 && c < 0x7f && c != '#'; };
-    if (!text.starts_with(scheme) || !std::ranges::all_of(text, is_for_paths))
-        refuse();
-    text.remove_prefix(scheme.size());
-    std::size_t const slash = std::min(text.find('/'), text.size());
-    trace_collector result;
-    if (text.size() > slash + 1)
-        result.path = text.substr(slash);
-    try {
-        result.server = to_endpoint("traces", std::string(text.substr(0, slash)));
-    } catch (std::invalid_argument const&) {
-        refuse();
-    }
-    return result;
-}
-
-double to_share(std::string const& name, double share) {
-    if (share >= 0 && share <= 1)
-        return share;
-    std::ostringstream text;
-    text << name << ": \"" << share << "\" must be from 0 to 1";
-    throw std::invalid_argument(text.str());
+/// The same.
+trace_collector to_collector(std::string const& text, double share) {
+    std::regex const form("http://([^/@]+)(/[!\"$-~]+)?/?"); // a path without spaces and #
+    std::smatch part;
+    if (!std::regex_match(text, part, form))
+        throw std::invalid_argument(
+            "traces: must be http://ADDRESS:PORT[/PATH], such as http://127.0.0.1:4318");
+    if (!(share >= 0 && share <= 1))
+        throw std::invalid_argument("trace-share: must be from 0 to 1");
+    return {to_endpoint("traces", part[1]), part[2].matched ? part[2].str() : "/v1/traces", share};
 }
 
 std::chrono::milliseconds to_milliseconds(std::string const& name, double seconds) {
@@ -159,25 +120,23 @@ std::optional<settings> read_settings(int argc, char const* const* argv) {
     }
     po::notify(values);
 
+    auto const text = [&](char const* name) { return values[name].as<std::string>(); };
     settings result;
-    result.listen = to_endpoint("listen", values["listen"].as<std::string>());
+    result.listen = to_endpoint("listen", text("listen"));
     result.is_demo = values["demo"].as<bool>();
     if (values.count("upstream") == result.is_demo)
         throw std::invalid_argument(result.is_demo ? "demo: has servers of its own, so there can be no upstream"
                                                    : "upstream: there must be at least one");
     if (!result.is_demo)
-        for (std::string const& text : values["upstream"].as<std::vector<std::string>>())
-            result.upstreams.push_back(to_endpoint("upstream", text));
-    result.policy = asio_retry::parse_policy(values["policy"].as<std::string>());
+        for (std::string const& each : values["upstream"].as<std::vector<std::string>>())
+            result.upstreams.push_back(to_endpoint("upstream", each));
+    result.policy = asio_retry::parse_policy(text("policy"));
     if (values.count("policies"))
-        result.policies = values["policies"].as<std::string>();
+        result.policies = text("policies");
     if (values.count("budget"))
-        result.budget = to_store(values["budget"].as<std::string>());
-    double const share = to_share("trace-share", values["trace-share"].as<double>());
-    if (values.count("traces")) {
-        result.traces = to_collector(values["traces"].as<std::string>());
-        result.traces->share = share;
-    }
+        result.budget = to_store(text("budget"));
+    if (values.count("traces"))
+        result.traces = to_collector(text("traces"), values["trace-share"].as<double>());
     result.timeout = to_milliseconds("timeout", values["timeout"].as<double>());
     result.drain_limit = to_milliseconds("drain", values["drain"].as<double>());
     result.threads = values["threads"].as<unsigned>();

@@ -17,14 +17,14 @@ struct shared_store {
     boost::asio::ip::tcp::endpoint server;
     std::string user;     ///< empty: none is named
     std::string password; ///< empty: none is asked for
-    std::string database = "0";
+    std::string database;
 };
 
 /// Where spans go, as OTLP/JSON.
 struct trace_collector {
     boost::asio::ip::tcp::endpoint server;
-    std::string path = "/v1/traces";
-    double share = 1; ///< of the requests, unless their field `traceparent` decides
+    std::string path;
+    double share; ///< of the requests, unless their field `traceparent` decides
 };
 
 /// What the command line says, and the file that it names.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "settings.hpp"
+#include "upstream_connections.hpp"
 
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/observe/retry_traces.hpp>
@@ -12,24 +13,20 @@
 #include <boost/asio/strand.hpp>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 namespace gateway {
 
 /// Sends the spans of requests to a collector: once a second, in one request at a time. No request waits for
 /// it.
-class trace_exporter : public std::enable_shared_from_this<trace_exporter> {
+class trace_exporter {
 public:
+    /// The metrics read this while they exist.
     trace_exporter(trace_collector const& where, boost::asio::any_io_executor const& executor,
                    asio_retry::retry_metrics& metrics);
 
-    asio_retry::retry_traces const& traces() const noexcept { return *traces_; }
-
-    /// To be called once.
-    void start();
+    asio_retry::retry_traces const& traces() const noexcept { return traces_; }
 
     /// Sends what is left, for two seconds at most. Returns how many spans did not arrive, since the start.
     boost::asio::awaitable<std::uint64_t> finish();
@@ -41,14 +38,14 @@ private:
     boost::asio::awaitable<void> run();
     boost::asio::awaitable<void> send_all();
     boost::asio::awaitable<bool> send(std::string json);
-    std::uint64_t not_arrived() const { return lost_ + traces_->dropped() + traces_->ended(); }
 
     trace_collector const where_;
-    boost::asio::strand<boost::asio::any_io_executor> strand_;
-    std::shared_ptr<asio_retry::retry_traces> const traces_;
-    asio_retry::retry_scope scope_;
-    boost::asio::steady_timer pause_, end_;
-    bool is_stopped_ = false, has_ended_ = false;
+    boost::asio::strand<boost::asio::any_io_executor> const strand_;
+    asio_retry::retry_traces traces_;
+    asio_retry::retry_scope scope_; // of run(), as an operation with one attempt
+    boost::asio::steady_timer pause_;
+    upstream_connections connection_;
+    bool is_stopped_ = false;
     std::atomic<std::uint64_t> sent_ = 0, lost_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/attempt/stepped_form.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
@@ -11,17 +12,17 @@ namespace asio_retry::detail {
 
 /// An operation with a step before each of its retries. Made by `before_retry`.
 template <typename Operation, typename Step>
-class [[nodiscard("this starts nothing: give it to async_retry or retry")]] stepped_operation {
+class [[nodiscard("this starts nothing: give it to async_retry or retry")]] stepped_operation
+    : public wrapping_operation<Operation> {
 public:
     /// For `before_retry`.
     stepped_operation(Operation given_operation, Step step)
-        : operation_(std::move(given_operation))
+        : wrapping_operation<Operation>(std::move(given_operation))
         , step_(std::move(step)) {}
 
 private:
     friend struct operation_form<stepped_operation>;
 
-    Operation operation_;
     Step step_;
 };
 
@@ -59,10 +60,7 @@ detail::wrapper<detail::stepped_operation, Operation, Step> before_retry(Operati
 
 template <typename Operation, typename Step>
 struct detail::operation_form<detail::stepped_operation<Operation, Step>>
-    : detail::stepped_form<Operation, Step> {
-    using base = detail::stepped_form<Operation, Step>;
-    using inner = typename base::inner;
-    using stepped = stepped_operation<Operation, Step>;
+    : detail::wrapping_form<Operation, detail::stepped_form<Operation, Step>> {
     using step = detail::operation_form<Step>;
 
     static_assert(
@@ -70,20 +68,8 @@ struct detail::operation_form<detail::stepped_operation<Operation, Step>>
         "before_retry: fail_if, with_report and with_hooks are for the operation and not for its step; "
         "a step reports a failure by an error");
 
-    static auto call(stepped& operation, attempt const& which) {
-        return base::call(operation.operation_, operation.step_, which);
-    }
-
-    static void prepare(stepped& operation, retry_machine& machine) {
-        inner::prepare(operation.operation_, machine);
-    }
-    static machine_observer* chooser_of(stepped& operation) noexcept {
-        return inner::chooser_of(operation.operation_);
-    }
-
-    template <typename... Values>
-    static judgement rejects(stepped& operation, Values const&... values) {
-        return inner::rejects(operation.operation_, values...);
+    static auto call(stepped_operation<Operation, Step>& operation, attempt const& which) {
+        return detail::stepped_form<Operation, Step>::call(operation.operation_, operation.step_, which);
     }
 };
 

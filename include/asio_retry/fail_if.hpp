@@ -34,25 +34,20 @@ judgement judged_as(Answer&& answer) {
 
 /// A judged operation that ends with an error instead of a value that stays a failure. Made by `or_error`.
 template <typename Judged>
-class [[nodiscard("this starts nothing: give it to async_retry or retry")]] erring_operation {
+class [[nodiscard("this starts nothing: give it to async_retry or retry")]] erring_operation
+    : public wrapping_operation<Judged> {
 public:
-    /// For `or_error`.
-    explicit erring_operation(Judged given_operation)
-        : operation_(std::move(given_operation)) {}
-
-private:
-    friend struct operation_form<erring_operation>;
-
-    Judged operation_;
+    using wrapping_operation<Judged>::wrapping_operation;
 };
 
 /// An operation whose successful results a predicate judges. Made by `fail_if`.
 template <typename Operation, typename Predicate>
-class [[nodiscard("this starts nothing: give it to async_retry or retry")]] judged_operation {
+class [[nodiscard("this starts nothing: give it to async_retry or retry")]] judged_operation
+    : public wrapping_operation<Operation> {
 public:
     /// For `fail_if`.
     judged_operation(Operation given_operation, Predicate predicate)
-        : operation_(std::move(given_operation))
+        : wrapping_operation<Operation>(std::move(given_operation))
         , predicate_(std::move(predicate)) {}
 
     /// Makes a value that stays a failure end the operation with `error::exhausted`.
@@ -63,13 +58,12 @@ public:
     }
     /// Makes a copy whose value, if it stays a failure, ends the operation with `error::exhausted`.
     [[nodiscard]] erring_operation<judged_operation> or_error() const& {
-        return erring_operation<judged_operation>(*this);
+        return judged_operation(*this).or_error();
     }
 
 private:
     friend struct operation_form<judged_operation>;
 
-    Operation operation_;
     Predicate predicate_;
 };
 
@@ -118,7 +112,7 @@ detail::wrapper<detail::judged_operation, Operation, Predicate> fail_if(Operatio
 
 template <typename Operation, typename Predicate>
 struct detail::operation_form<detail::judged_operation<Operation, Predicate>>
-    : detail::operation_form<Operation> {
+    : detail::wrapping_form<Operation> {
     using inner = detail::operation_form<Operation>;
     using judged = judged_operation<Operation, Predicate>;
 
@@ -136,51 +130,23 @@ struct detail::operation_form<detail::judged_operation<Operation, Predicate>>
                       "or a judgement");
     }
 
-    template <typename... Token>
-    static decltype(auto) call(judged& operation, attempt const& which, Token&&... token) {
-        return inner::call(operation.operation_, which, std::forward<Token>(token)...);
-    }
-
-    static void prepare(judged& operation, retry_machine& machine) {
-        inner::prepare(operation.operation_, machine);
-    }
-    static machine_observer* chooser_of(judged& operation) noexcept {
-        return inner::chooser_of(operation.operation_);
-    }
-
     static constexpr bool judges_results = true;
 
     template <typename... Values>
     static judgement rejects(judged& operation, Values const&... values) {
-        judgement const first = inner::rejects(operation.operation_, values...);
+        judgement const first = detail::wrapping_form<Operation>::rejects(operation, values...);
         return first.failed ? first : detail::judged_as(std::invoke(operation.predicate_, values...));
     }
 };
 
 template <typename Judged>
-struct detail::operation_form<detail::erring_operation<Judged>> : detail::operation_form<Judged> {
-    using inner = detail::operation_form<Judged>;
-    using erring = erring_operation<Judged>;
-
+struct detail::operation_form<detail::erring_operation<Judged>> : detail::wrapping_form<Judged> {
     static constexpr bool names_rejected = true;
     static constexpr bool prepares = true;
 
-    template <typename... Token>
-    static decltype(auto) call(erring& operation, attempt const& which, Token&&... token) {
-        return inner::call(operation.operation_, which, std::forward<Token>(token)...);
-    }
-
-    static machine_observer* chooser_of(erring& operation) noexcept {
-        return inner::chooser_of(operation.operation_);
-    }
-    static void prepare(erring& operation, retry_machine& machine) {
-        inner::prepare(operation.operation_, machine);
+    static void prepare(erring_operation<Judged>& operation, retry_machine& machine) {
+        detail::wrapping_form<Judged>::prepare(operation, machine);
         machine.expect_errors();
-    }
-
-    template <typename... Values>
-    static judgement rejects(erring& operation, Values const&... values) {
-        return inner::rejects(operation.operation_, values...);
     }
 };
 

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <asio_retry/detail/attempt/observation_at_exit.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/attempt/operation_hooks.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
-#include <asio_retry/failure_class.hpp>
 #include <asio_retry/retry_event.hpp>
+#include <asio_retry/retry_machine.hpp>
 
 #include <cstddef>
 #include <type_traits>
@@ -15,17 +14,17 @@ namespace asio_retry::detail {
 
 /// An operation with hooks of its own. Made by `with_hooks`.
 template <typename Operation, typename OnRetry, typename OnEnd>
-class [[nodiscard("this starts nothing: give it to async_retry or retry")]] hooked_operation {
+class [[nodiscard("this starts nothing: give it to async_retry or retry")]] hooked_operation
+    : public wrapping_operation<Operation> {
 public:
     /// For `with_hooks`.
     hooked_operation(Operation given_operation, OnRetry on_retry, OnEnd on_end)
-        : operation_(std::move(given_operation))
+        : wrapping_operation<Operation>(std::move(given_operation))
         , hooks_(std::move(on_retry), std::move(on_end)) {}
 
 private:
     friend struct operation_form<hooked_operation>;
 
-    Operation operation_;
     operation_hooks<OnRetry, OnEnd> hooks_;
 };
 
@@ -80,29 +79,13 @@ with_hooks(Operation&& operation, OnRetry&& on_retry, OnEnd&& on_end = nullptr) 
 
 template <typename Operation, typename OnRetry, typename OnEnd>
 struct detail::operation_form<detail::hooked_operation<Operation, OnRetry, OnEnd>>
-    : detail::operation_form<Operation> {
-    using inner = detail::operation_form<Operation>;
-    using hooked = hooked_operation<Operation, OnRetry, OnEnd>;
-
+    : detail::wrapping_form<Operation> {
     static constexpr bool has_hooks = true;
     static constexpr bool prepares = true;
 
-    template <typename... Token>
-    static decltype(auto) call(hooked& operation, attempt const& which, Token&&... token) {
-        return inner::call(operation.operation_, which, std::forward<Token>(token)...);
-    }
-
-    template <typename... Values>
-    static judgement rejects(hooked& operation, Values const&... values) {
-        return inner::rejects(operation.operation_, values...);
-    }
-
-    static machine_observer* chooser_of(hooked& operation) noexcept {
-        return inner::chooser_of(operation.operation_);
-    }
-    static void prepare(hooked& operation, retry_machine& machine) {
+    static void prepare(hooked_operation<Operation, OnRetry, OnEnd>& operation, retry_machine& machine) {
         observation_at_exit const told(machine, operation.hooks_, true);
-        inner::prepare(operation.operation_, machine);
+        detail::wrapping_form<Operation>::prepare(operation, machine);
     }
 };
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <asio_retry/detail/attempt/observation_at_exit.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/attempt/operation_hooks.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/detail/policy/report_recorder.hpp>
-#include <asio_retry/failure_class.hpp>
+#include <asio_retry/retry_machine.hpp>
 #include <asio_retry/retry_report.hpp>
 
 #include <type_traits>
@@ -14,17 +14,17 @@ namespace asio_retry::detail {
 
 /// An operation with a retry_report. Made by `with_report`.
 template <typename Operation>
-class [[nodiscard("this starts nothing: give it to async_retry or retry")]] reported_operation {
+class [[nodiscard("this starts nothing: give it to async_retry or retry")]] reported_operation
+    : public wrapping_operation<Operation> {
 public:
     /// For `with_report`.
     reported_operation(Operation given_operation, retry_report& given_report)
-        : operation_(std::move(given_operation))
+        : wrapping_operation<Operation>(std::move(given_operation))
         , recorder_(given_report) {}
 
 private:
     friend struct operation_form<reported_operation>;
 
-    Operation operation_;
     report_recorder recorder_;
 };
 
@@ -48,31 +48,16 @@ detail::wrapper<detail::reported_operation, Operation> with_report(Operation&& o
 }
 
 template <typename Operation>
-struct detail::operation_form<detail::reported_operation<Operation>> : detail::operation_form<Operation> {
-    using inner = detail::operation_form<Operation>;
-    using reported = reported_operation<Operation>;
-
-    template <typename... Token>
-    static decltype(auto) call(reported& operation, attempt const& which, Token&&... token) {
-        return inner::call(operation.operation_, which, std::forward<Token>(token)...);
-    }
-
-    template <typename... Values>
-    static judgement rejects(reported& operation, Values const&... values) {
-        return inner::rejects(operation.operation_, values...);
-    }
-
+struct detail::operation_form<detail::reported_operation<Operation>> : detail::wrapping_form<Operation> {
+    static_assert(!detail::operation_form<Operation>::is_reported,
+                  "with_report: the operation has a report already");
     static constexpr bool is_reported = true;
     static constexpr bool prepares = true;
-    static_assert(!inner::is_reported, "with_report: the operation has a report already");
 
-    static machine_observer* chooser_of(reported& operation) noexcept {
-        return inner::chooser_of(operation.operation_);
-    }
-    static void prepare(reported& operation, retry_machine& machine) {
+    static void prepare(reported_operation<Operation>& operation, retry_machine& machine) {
         observation_at_exit const recorded(machine, operation.recorder_);
         operation.recorder_.clear();
-        inner::prepare(operation.operation_, machine);
+        detail::wrapping_form<Operation>::prepare(operation, machine);
         operation.recorder_.make_room();
     }
 };

@@ -8,8 +8,8 @@
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 
-// Every executor that an any_io_executor may hold has to be looked at here. That takes the compiler as long as
-// all of Asio's headers.
+// This file looks at every executor that an any_io_executor may hold. It is apart, because that takes the
+// compiler as long as all of Asio's headers.
 namespace asio_retry::detail {
 
 void refuse_empty_executor(std::string_view field) {

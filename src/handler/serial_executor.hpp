@@ -31,7 +31,7 @@ public:
     serial_function& operator=(serial_function const&) = delete;
     virtual ~serial_function() = default;
 
-    /// Destroys itself first: what it calls may need the memory.
+    /// Destroys itself before the call, because the function may need the memory.
     virtual void run() = 0;
 
     serial_function* next = nullptr;
@@ -54,7 +54,7 @@ private:
     Function function_;
 };
 
-/// Who has the turn of a serial_executor, and the functions that wait for one. Thread-safe.
+/// Knows which thread has the turn of a serial_executor, and the functions that wait for a turn. Thread-safe.
 class ASIO_RETRY_DECL serial_queue {
 public:
     serial_queue() noexcept = default;
@@ -65,22 +65,22 @@ public:
     /// Whether this thread has the turn.
     bool runs_here() const noexcept;
 
-    /// Takes the turn unless there is one.
+    /// Takes the turn, unless another thread has it.
     bool try_enter() noexcept;
 
-    /// Returns whether a turn is to be posted.
+    /// Returns whether the caller has to post a turn.
     bool add(std::unique_ptr<serial_function> function) noexcept;
 
     /// @name Of the turn
     /// @{
     /// Runs the functions that wait already, one after the other. Later functions get another turn, so that
-    /// others have theirs.
+    /// other handlers have theirs.
     void run_turn();
 
-    /// Returns whether another turn is to be posted.
+    /// Returns whether the caller has to post another turn.
     bool end() noexcept;
 
-    /// The turn was lost with its context: so are the functions.
+    /// Destroys the functions, because the turn was lost with its context.
     void close() noexcept;
     /// @}
 
@@ -102,7 +102,7 @@ private:
     alignas(std::max_align_t) std::byte memory_[128]; // 96 are needed on Windows
 };
 
-/// For the turn that is posted: there is always memory for it.
+/// An allocator for the posted turn. There is always memory for one.
 template <typename T>
 class serial_turn_allocator {
 public:
@@ -146,7 +146,7 @@ public:
         held.queue().run_turn();
     }
 
-    /// Ends the turn of this thread, and posts the next one where that is needed.
+    /// Ends the turn of this thread, and posts the next one if functions wait.
     class holder {
     public:
         holder(std::shared_ptr<serial_queue> queue, Inner const& inner) noexcept
@@ -176,8 +176,9 @@ private:
     Inner inner_;
 };
 
-/// A strand that needs no memory for a function that it runs at once: it does if it is free, and the function
-/// is dispatched on a thread of its context. `Inner` is the executor of an io_context or of a thread_pool.
+/// A strand that needs no memory for a function that it runs at once. It runs a function at once if it is free
+/// and the function is dispatched on a thread of its context. `Inner` is the executor of an io_context or of a
+/// thread_pool.
 template <typename Inner>
 class serial_executor {
 public:
@@ -213,7 +214,7 @@ public:
                 return run(std::forward<Function>(function));
             if (inner_.running_in_this_thread() && queue_->try_enter()) {
                 Inner const inner = inner_; // this object may be gone before it returns
-                return inner.execute([&] {  // the context takes what is thrown
+                return inner.execute([&] {  // the context handles exceptions
                     typename serial_turn<Inner>::holder const held(queue_, inner_);
                     run(std::forward<Function>(function));
                 });
@@ -240,8 +241,8 @@ private:
     std::shared_ptr<serial_queue> queue_;
 };
 
-/// Runs a turn of `object` at once if the strand is free; see `post_turn`. What is known is entered without the
-/// memory that a type-erased executor needs. Precondition: enters_here(strand).
+/// Runs a turn of `object` at once if the strand is free; see `post_turn`. A strand of a known type needs no
+/// memory for that, unlike a type-erased executor. Precondition: enters_here(strand).
 template <typename Turn, turn_taker<Turn> Object>
 void enter_turn(asio::any_io_executor const& strand, Object& object, Turn turn = {}) {
     queue_turn(object, turn, [&](auto queued) {

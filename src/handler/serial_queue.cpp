@@ -7,7 +7,7 @@
 namespace asio_retry::detail {
 namespace {
 
-/// Differs from thread to thread.
+/// A value that differs from thread to thread.
 void const* this_thread() noexcept {
     static constinit thread_local char mark = 0;
     return &mark;
@@ -65,7 +65,7 @@ void serial_queue::run_turn() {
     }
 }
 
-/// Null if none waits.
+/// Takes the next function. Null if none waits.
 serial_function* serial_queue::take() noexcept {
     std::lock_guard const lock(mutex_);
     serial_function* const function = first_;

@@ -1,6 +1,6 @@
 #include <asio_retry/detail/hedge/hedge_driver.hpp>
 
-#include "operation/driver.hpp"
+#include "operation/driver_loop.hpp"
 
 #include <cstddef>
 #include <iterator>
@@ -34,7 +34,7 @@ void hedge_driver::start(bool is_scoped, bool) {
     go_on_with(first);
 }
 
-[[gnu::always_inline]] // or each attempt of a hedge is dearer
+[[gnu::always_inline]] // a call would slow down each attempt
 inline hedge_driver::plan
 hedge_driver::next(question) {
     bool const needs_time =
@@ -60,8 +60,8 @@ void hedge_driver::drop_attempt(attempt_state& attempt) noexcept {
     machine_.on_dropped(attempt.number());
 }
 
-/// Returns whether its result will be delivered.
-[[gnu::always_inline]] // or each attempt of a hedge is dearer
+/// Returns whether the result will be delivered.
+[[gnu::always_inline]] // a call would slow down each attempt
 inline bool
 hedge_driver::judge_completed(attempt_state& attempt) {
     bool const failed = has_failed(attempt);

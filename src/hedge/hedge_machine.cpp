@@ -143,7 +143,7 @@ time_point hedge_machine::expiry() const noexcept {
     return begins ? std::min(deadline_, next_at_) : deadline_;
 }
 
-/// Without a result: ends the operation if there is a reason to, or begins another attempt.
+/// There is no result: ends the operation if there is a reason to, or begins another attempt.
 void hedge_machine::go_on(time_point now) {
     if (!is_stopping() && now < deadline_ && !is_ready_ && now >= next_at_)
         begin_another(now); // its callables may cancel
@@ -188,7 +188,7 @@ void hedge_machine::end(phase to, stop_reason reason, std::uint64_t result, erro
         has_to_stop_ = has_to_stop_ || !was_told_;
 }
 
-/// The first deadline after `reached`: of this operation, or of the one that it is part of.
+/// The first deadline after `reached`, of this operation or of the one around it.
 time_point hedge_machine::deadline_after(time_point reached) noexcept {
     time_point first = time_point::max();
     auto const consider = [&](time_point deadline) {
@@ -298,7 +298,7 @@ hedge_action hedge_machine::launch(time_point now) {
     return action;
 }
 
-/// An admitted attempt does not begin: its cost is given back.
+/// Gives back the cost of an admitted attempt that does not begin.
 void hedge_machine::drop_ready() noexcept {
     if (!std::exchange(is_ready_, false))
         return;
@@ -482,7 +482,7 @@ pushback hedge_machine::end_failed(std::uint64_t number, verdict const& failure,
     return said;
 }
 
-[[gnu::noinline]] // or a hedge without a gate is dearer
+[[gnu::noinline]] // inlined, it would slow down a hedge without a gate
 void hedge_machine::tell_end(std::uint64_t number, attempt_end::how outcome, failure_kind kind, pushback said,
                              verdict const* failure, time_point now) noexcept {
     failure_kind const after = number > 1 ? failure_kind::transient : failure_kind::none;
@@ -621,7 +621,7 @@ void hedge_machine::note_cancelled(time_point now) noexcept {
     stopping_ = stopping::cancelled;
 }
 
-/// Attempts may still succeed.
+/// Ends the operation as cancelled, although attempts may still succeed.
 void hedge_machine::end_cancelled() noexcept {
     if (is_late_)
         end(phase::ending, stop_reason::deadline, 0, timed_out_error());

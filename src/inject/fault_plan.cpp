@@ -92,7 +92,7 @@ detail::injected_fault fault_plan::draw() noexcept {
     std::lock_guard const lock(mutex_);
     detail::injected_fault fault;
     fault.era = era_.load(std::memory_order_relaxed);
-    if (!is_enabled()) // any more
+    if (!is_enabled()) // another thread may have disabled it
         return fault;
     ++counts_.attempts;
     random source(seed_, next_++);
@@ -106,7 +106,7 @@ detail::injected_fault fault_plan::draw() noexcept {
         ++counts_.errors;
         fault.what = kind::error;
         fault.code = options_.errors.code;
-    } else if (falls_to(options_.lost_answers.share)) { // counted when it is lost
+    } else if (falls_to(options_.lost_answers.share)) { // the answer is counted when it is lost
         fault.what = kind::lost_answer;
         fault.code = options_.lost_answers.code;
     } else if (falls_to(options_.delays.share)) {

@@ -39,7 +39,8 @@ void fault_wait::on_cancelled(boost::asio::cancellation_type_t type) {
         queue();
 }
 
-/// Nobody else has the wait. If there is no memory to queue its turn, the scheduler goes on until there is.
+/// Precondition: nobody else has the wait. Without memory to queue its turn, the scheduler retries until there
+/// is memory.
 void fault_wait::queue() {
     fault_access::forget(*plan_, *this);
     try {

@@ -7,7 +7,7 @@
 #include <thread>
 #endif
 
-// Inline where the library drives operations, and in no program.
+// Inline in the sources that drive operations. No program compiles it.
 namespace asio_retry::detail {
 
 // --- who is in
@@ -27,7 +27,7 @@ bool basic_occupancy<Event, Word>::enter_after_telling(Event event) noexcept {
     while (!state_.compare_exchange_weak(state, entered_with(state, event), std::memory_order_acq_rel,
                                          std::memory_order_acquire)) {
         while ((state & telling) != 0) {
-#if defined(_WIN32) && defined(__GLIBCXX__) // they may lose a waiting thread
+#if defined(_WIN32) && defined(__GLIBCXX__) // its atomics may lose a waiting thread
             std::this_thread::yield();
 #else
             state_.wait(state, std::memory_order_acquire);

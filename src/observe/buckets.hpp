@@ -2,7 +2,7 @@
 
 #include "observe/exposition.hpp"
 
-#include <asio_retry/detail/observe/bucket_counts.hpp>
+#include <asio_retry/observe/retry_metrics.hpp>
 
 #include <algorithm>
 #include <array>
@@ -31,7 +31,7 @@ struct bucket_bounds {
             ;
     }
 
-    /// Writes the samples of one histogram of the family; `labels` are those that tell it from the others.
+    /// Writes the samples of one histogram of the family. `labels` tell it from the others.
     void write(exposition& text, std::string_view family, bucket_counts<Bounds> const& counts,
                std::string_view labels = {}) const {
         std::string const name(family);

@@ -52,8 +52,8 @@ struct label_text {
 /// name="value" pairs with commas between them; each name must be valid, not reserved, and given once.
 ASIO_RETRY_DECL label_text checked_labels(std::string_view given);
 
-/// The same for the labels of a gauge, in the order of their names: two of the same text are the same series.
-/// Leaves out labels without a value, as Prometheus does. Bytes that are no UTF-8 become U+FFFD.
+/// Returns the labels of a gauge, escaped and in the order of their names: equal texts are one series. Leaves
+/// out labels without a value, as Prometheus does. Bytes that are no UTF-8 become U+FFFD.
 ASIO_RETRY_DECL label_text gauge_labels(std::span<metric_label const> given);
 
 } // namespace detail

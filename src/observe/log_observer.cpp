@@ -12,7 +12,7 @@
 namespace asio_retry {
 namespace {
 
-/// How many bytes a character of UTF-8 has that begins like this; 1 of what is none.
+/// The number of bytes of the first character; 1 if it is not UTF-8.
 std::size_t length_of_character(std::string_view text) noexcept {
     auto const first = static_cast<unsigned char>(text.front());
     std::size_t const length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -58,7 +58,7 @@ std::string as_one_line(std::string_view text) {
     return result;
 }
 
-/// None: no line.
+/// The kind of the line for an event. None if there is no line.
 std::optional<log_line::kind> kind_of(observation const& event) noexcept {
     using enum log_line::kind;
     switch (event.what) {
@@ -145,13 +145,13 @@ private:
 
 // --- as text
 
-/// Who the line tells of.
+/// The subject of the line.
 std::string subject_of(log_line const& line) {
     std::string text = "operation " + std::to_string(line.operation) + ", ";
     bool const is_over = line.what == log_line::kind::succeeded || line.what == log_line::kind::gave_up;
     if (line.attempt == 0)
         return text + "no attempt";
-    if (is_over && line.is_hedge) // any of them may have been the last
+    if (is_over && line.is_hedge) // any attempt may have been the last
         return text + std::to_string(line.attempt) + (line.attempt == 1 ? " attempt" : " attempts");
     return text + "attempt " + std::to_string(line.attempt);
 }

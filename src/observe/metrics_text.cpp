@@ -116,7 +116,7 @@ private:
         });
     }
 
-    /// A line has each label once.
+    /// Refuses labels of which a line would have one twice.
     void check(gauge const& written, detail::label_text const& labels) const {
         for (std::string const& name : labels.names)
             if (std::ranges::find(names_, name) != names_.end())
@@ -126,7 +126,7 @@ private:
 
     retry_metrics const& metrics_;
     retry_counts const seen_;
-    std::vector<std::string> const names_; // of the common labels
+    std::vector<std::string> const names_; // the names of the common labels
     detail::exposition text_;
 };
 

@@ -155,7 +155,7 @@ bool retry_metrics::is_own(std::string_view name) const noexcept {
            is_of(open_telemetry_ != nullptr, {http_durations_name, http_active_name});
 }
 
-/// Throws std::invalid_argument for what cannot be added to the gauges that there are.
+/// Throws std::invalid_argument if the gauge cannot be added to the others.
 void retry_metrics::check(gauge const& added) const {
     auto const refuse_name = [&](std::string_view rule) {
         detail::refuse("retry_metrics.gauge", detail::shown(added.name), rule);

@@ -39,7 +39,7 @@ std::int64_t system_time_of_zero() {
     return (std::chrono::duration_cast<nanoseconds>(system) - steady).count();
 }
 
-/// Its multiples, modulo 2^64, are spread evenly, and so are those of each regular choice among them.
+/// Multiples of it, modulo 2^64, are spread evenly. So is each regular choice of them.
 constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
 
 /// A share in parts of 2^64, at most 2^64 - 1.
@@ -48,7 +48,7 @@ std::uint64_t parts_of(double share) noexcept {
     return parts < 0x1p64 ? static_cast<std::uint64_t>(parts) : ~std::uint64_t(0);
 }
 
-/// No id is 0.
+/// The id for a random number. No id is 0.
 std::uint64_t id_of(std::uint64_t drawn) noexcept {
     return drawn == 0 ? 1 : drawn;
 }
@@ -125,7 +125,7 @@ public:
     std::uint64_t dropped() const noexcept { return dropped_; }
 
 private:
-    /// An operation that runs. One thread at a time uses it.
+    /// A running operation. One thread at a time uses it.
     struct operation_trace {
         trace_span whole;
         std::vector<trace_span> attempts; // that run
@@ -226,7 +226,7 @@ private:
             return;
         }
         if (std::ranges::find(of->attempts, event.attempt, &trace_span::attempt) != of->attempts.end())
-            return; // its observer is there twice
+            return; // its policy has this observer twice
         if (event.is_hedge && event.attempt > 1)
             of->whole.add(event);
         if (!take_room())

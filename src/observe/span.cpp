@@ -12,7 +12,7 @@
 namespace asio_retry::detail {
 namespace {
 
-/// Shortened to whole characters.
+/// The text, shortened to whole characters.
 std::string shortened(std::string text) {
     if (text.size() <= trace_span::most_bytes)
         return text;

@@ -38,7 +38,7 @@ std::string to_field(trace_parent const& span) {
     return text;
 }
 
-/// Of a later version, the beginning is read as version 00 (section 3.2.4).
+/// Reads the beginning of a later version as version 00 (section 3.2.4).
 trace_parent parse_traceparent(std::string_view field) noexcept {
     field = without_blanks(field);
     if (field.size() < field_length || field[2] != '-' || field[35] != '-' || field[52] != '-')

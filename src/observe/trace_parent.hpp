@@ -18,10 +18,10 @@ struct trace_parent {
 /// Appends 16 digits.
 void append_id(std::string& text, std::uint64_t id);
 
-/// The field, version 00.
+/// The field as version 00.
 std::string to_field(trace_parent const& span);
 
-/// Takes any text.
+/// Reads a field. It takes any text.
 trace_parent parse_traceparent(std::string_view field) noexcept;
 
 } // namespace asio_retry::detail

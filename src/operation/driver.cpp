@@ -1,4 +1,4 @@
-#include "operation/driver.hpp"
+#include "operation/driver_loop.hpp"
 
 #include <asio_retry/detail/attempt/decide.hpp>
 

@@ -6,7 +6,7 @@
 
 namespace asio_retry::detail {
 
-/// The greatest number of backoffs inside one another, the outermost included: functions walk through them
+/// The greatest depth of backoffs inside one another. It has a bound, because functions walk through them
 /// recursively.
 constexpr int greatest_depth = 16;
 

@@ -16,7 +16,7 @@ struct timeout_unit {
     duration one;
 };
 
-/// The finest first.
+/// The units of the field, the finest first.
 constexpr timeout_unit timeout_units[] = {
     {'n', std::chrono::nanoseconds(1)},  {'u', std::chrono::microseconds(1)},
     {'m', std::chrono::milliseconds(1)}, {'S', std::chrono::seconds(1)},

@@ -1,6 +1,6 @@
-#include "policy/duration_units.hpp"
+#include "policy/duration_text.hpp"
 
-#include <asio_retry/detail/policy/duration_text.hpp>
+#include "policy/duration_units.hpp"
 
 #include <algorithm>
 #include <iterator>

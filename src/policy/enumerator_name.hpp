@@ -5,8 +5,8 @@
 
 namespace asio_retry::detail {
 
-/// The name of an enumerator among `names`, which are in the order of the enumerators. `Last` is the last one;
-/// `otherwise` is for a value that is none.
+/// The name of an enumerator. `names` are in the order of the enumerators, and `Last` is the last one. Returns
+/// `otherwise` for any other value.
 template <auto Last, std::size_t Count>
 constexpr std::string_view enumerator_name(std::string_view const (&names)[Count], decltype(Last) value,
                                            std::string_view otherwise) noexcept {

@@ -1,8 +1,8 @@
 #include <asio_retry/error.hpp>
 
 #include "policy/system_codes.hpp"
+#include "policy/thrown_as.hpp"
 
-#include <asio_retry/detail/policy/thrown_as.hpp>
 #include <asio_retry/permanent.hpp>
 
 #include <boost/system/system_error.hpp>

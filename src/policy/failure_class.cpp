@@ -53,7 +53,7 @@ failure_class classify_errno(int value) noexcept {
 }
 
 #ifdef _WIN32
-/// By the system's numbers: a category knows the conditions of only some of them.
+/// Classifies by the system's numbers, because a category knows the conditions of only some of them.
 std::optional<failure_class> classify_system(int value) noexcept {
     if (int const stands_for = detail::system_codes::errno_of_windows(value))
         return classify_errno(stands_for);
@@ -214,7 +214,7 @@ failure_class classify_redis(std::string_view error_reply) noexcept {
     if (error_reply.starts_with('-'))
         error_reply.remove_prefix(1);
     bool const is_refused_exec = error_reply.starts_with(refused_exec);
-    if (is_refused_exec) // once: no reply has it twice
+    if (is_refused_exec) // at most once in a reply
         error_reply.remove_prefix(refused_exec.size());
     bool const is_of_script = !is_refused_exec && error_reply.find(" script: ") != std::string_view::npos;
     effect const done = is_of_script ? effect::possible : effect::none;

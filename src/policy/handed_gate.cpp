@@ -38,12 +38,11 @@ void tell_except(retry_gate& gate, attempt_end const& end, gate_bits not_told) n
         several->end_except(end, not_told);
 }
 
-/// The gate of a nested operation that has gates in common with the attempt around it. One attempt, the first
-/// that asks, takes their admissions over, and asks the rest alone. All others ask all gates.
+/// The gate of a nested operation that has gates in common with the attempt around it. The first attempt that
+/// asks takes over their admissions, and asks only the rest. All other attempts ask all gates.
 class handed_gate final : public composite_gate {
 public:
-    /// A gate of the operation, the place of the same gate in that of the attempt, and how it has admitted the
-    /// attempt.
+    /// A gate of the operation, its place in the attempt's gate, and how it has admitted the attempt.
     struct common_gate {
         std::size_t inside, outside;
         gate_admission how;
@@ -140,7 +139,7 @@ public:
     }
 
 private:
-    /// Takes the admissions of all common gates over. Returns false if they are not to be had.
+    /// Takes over the admissions of all common gates. Returns false if another attempt has them.
     bool take() noexcept {
         lent_admission& lent = outer_->lent;
         gate_bits left = lent.left.load();
@@ -151,7 +150,8 @@ private:
         return true;
     }
 
-    /// The attempt does not begin. If the one around it has ended meanwhile, its gates hear of the end here.
+    /// Puts back the admissions of an attempt that does not begin. If the attempt around it has ended
+    /// meanwhile, the gates hear of that end here.
     void put_back() noexcept {
         lent_admission& lent = outer_->lent;
         gate_bits left = lent.left.load();
@@ -164,7 +164,7 @@ private:
             end_taken(each, end);
     }
 
-    /// What the rest has answered.
+    /// Keeps the answer of the rest.
     admission keep(admission answer, time_point now) noexcept {
         if (answer.until > now)
             note_refuser(rest_->name());
@@ -195,7 +195,7 @@ private:
         tell_except(*rest_, end, in_rest);
     }
 
-    /// The request ends that began with the attempt around it.
+    /// Ends the request that began with the attempt around this one.
     void end_taken(common_gate const& which, attempt_end end) noexcept {
         auto const& [given, number, after] = which.how;
         retry_gate& gate = *gates_[which.inside];
@@ -213,11 +213,11 @@ private:
     shared_value<nested_marks> const outer_;
     std::vector<common_gate> const common_;
     std::vector<std::shared_ptr<retry_gate>> gates_; // of `whole_`
-    std::shared_ptr<retry_gate> rest_;               // without those in common; null: none is left
+    std::shared_ptr<retry_gate> rest_;               // without the common gates; null: none is left
     static constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
 
-    std::vector<std::size_t> places_in_rest_;        // of `gates_`; nowhere, for those in common
-    gate_bits bits_ = 0;                             // of those in common, in the attempt's gate
+    std::vector<std::size_t> places_in_rest_;        // of `gates_`; common gates have none
+    gate_bits bits_ = 0;                             // of the common gates, as parts of the attempt's gate
     std::uint64_t const ticket_ = new_gate_ticket(); // of the attempt that has taken the admissions over
 
     // Of that attempt.

@@ -42,7 +42,8 @@ class composite_gate : public retry_gate {
 public:
     virtual std::vector<std::shared_ptr<retry_gate>> const& gates() const noexcept = 0;
 
-    /// How gate `i` has admitted an attempt that all together have so admitted. Nothing if that is over.
+    /// How gate `i` has admitted an attempt that all gates together have admitted like `all`. Nothing if the
+    /// attempt is over.
     virtual std::optional<gate_admission> admission_of(std::size_t i, gate_admission const& all) noexcept = 0;
 
     /// The end of an attempt, except for the gates in `not_told`.
@@ -58,9 +59,9 @@ void lend(lent_admission& lent, std::shared_ptr<retry_gate> const& gate, gate_ad
 /// Tells the end of an attempt to its gate, except for what an operation inside has taken over.
 void end_lent(lent_admission& lent, retry_gate& gate, attempt_end const& end) noexcept;
 
-/// The gate of an operation nested in the attempt of these marks: it takes over what the attempt has been
-/// admitted by, once. If both have no gate in common, it takes over from the attempt around that one, and so
-/// on. The same gate if none of them has one in common.
+/// The gate of an operation nested in the attempt of these marks. It takes over the admission of the attempt,
+/// once. If the two have no gate in common, it takes over from the attempt around that one, and so on. Returns
+/// `gate` itself if none of them has a gate in common.
 std::shared_ptr<retry_gate> hand_over(std::shared_ptr<retry_gate> gate,
                                       shared_value<nested_marks> const& outer);
 

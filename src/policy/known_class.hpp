@@ -7,7 +7,7 @@
 
 namespace asio_retry::detail {
 
-/// The class of a code that `classify` knows; nothing for a foreign category, and for an exception without a
+/// The class of a code that `classify` knows. Nothing for a foreign category and for an exception without a
 /// code.
 std::optional<failure_class> known_class(error_code const& ec) noexcept;
 

@@ -4,7 +4,7 @@
 
 namespace asio_retry::detail {
 
-/// Of two wishes, neither of them `never`; one that says nothing is the shorter one.
+/// The longer one of two wishes. A wish that says nothing is the shorter one. Precondition: neither is `never`.
 inline pushback longer_wish(pushback a, pushback b) noexcept {
     return b && (!a || a.delay() < b.delay()) ? b : a;
 }

@@ -8,8 +8,7 @@
 
 namespace asio_retry::detail {
 
-/// The class of a code of Boost.MySQL, by the name of its category; nothing for a name that is no such
-/// category.
+/// The class of a code of Boost.MySQL, by the name of its category. Nothing for any other name.
 std::optional<failure_class> classify_mysql(std::string_view category, int value) noexcept;
 
 } // namespace asio_retry::detail

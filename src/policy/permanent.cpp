@@ -1,6 +1,6 @@
 #include <asio_retry/permanent.hpp>
 
-#include <asio_retry/detail/policy/thrown_as.hpp>
+#include "policy/thrown_as.hpp"
 
 #include <boost/system/system_error.hpp>
 

@@ -94,7 +94,7 @@ public:
         return *value;
     }
 
-    /// The position of the name that is there, from 1; each name is cut to `length`.
+    /// The position of the next name among `names`, from 1. Each name is cut to `length`.
     template <std::size_t Count>
     unsigned name(std::string_view const (&names)[Count],
                   std::size_t length = std::string_view::npos) noexcept {
@@ -297,7 +297,7 @@ private:
 
     std::string_view item() noexcept { return rest_.starts_with('(') ? inner_list() : bare_item(";,\"() \t"); }
 
-    /// With its parentheses, so that it is no number.
+    /// Reads an inner list with its parentheses, so that it is no number.
     std::string_view inner_list() noexcept {
         std::string_view const whole = rest_;
         rest_.remove_prefix(1);
@@ -323,8 +323,8 @@ private:
         return found;
     }
 
-    /// With its quotes, so that it is no number. A backslash stands before a quote or a backslash, but in a
-    /// display string, which begins with a percent sign, it is a character.
+    /// Reads a string with its quotes, so that it is no number. A backslash escapes a quote or a backslash. In
+    /// a display string, which begins with a percent sign, it is a character.
     std::string_view string() noexcept {
         bool const is_display = rest_.starts_with('%');
         for (std::size_t i = is_display ? 2 : 1; i < rest_.size() && is_printable(rest_[i]); ++i) {
@@ -353,7 +353,7 @@ private:
     }
 
     std::string_view rest_;
-    quota pair_;        // of a dictionary, as far as it was read
+    quota pair_;        // of a dictionary, as far as read
     pushback of_pairs_; // of the lines before it
     pushback of_items_; // of a list
     bool is_list_ = false;

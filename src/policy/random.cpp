@@ -1,7 +1,8 @@
 #include <asio_retry/random.hpp>
 
-#include <asio_retry/detail/policy/duration_text.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
+
+#include "policy/duration_text.hpp"
 
 #include <bit>
 #include <random>

@@ -1,6 +1,7 @@
-#include <asio_retry/detail/policy/duration_text.hpp>
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/detail/policy/shared.hpp>
+
+#include "policy/duration_text.hpp"
 
 #include <charconv>
 #include <functional>

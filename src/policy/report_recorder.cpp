@@ -26,7 +26,7 @@ void report_recorder::on_attempt(std::uint64_t number, time_point) noexcept {
     report_->attempts = number;
 }
 
-/// The end may come without a time.
+/// Notes a time. The end may come without one.
 void report_recorder::see(time_point now) noexcept {
     report_->elapsed = std::max(report_->elapsed, elapsed_between(started_, now));
 }

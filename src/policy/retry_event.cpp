@@ -1,8 +1,7 @@
 #include <asio_retry/retry_event.hpp>
 
-#include <asio_retry/detail/policy/thrown_as.hpp>
-
 #include "policy/spoken_duration.hpp"
+#include "policy/thrown_as.hpp"
 
 #include <exception>
 #include <ostream>

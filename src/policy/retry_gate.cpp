@@ -139,21 +139,21 @@ public:
     std::vector<std::shared_ptr<retry_gate>> const& gates() const noexcept override { return gates_; }
 
 private:
-    /// How the gates have admitted one attempt. Most attempts have none: every gate has admitted them for the
-    /// same time, and without a ticket.
+    /// How the gates have admitted one attempt. Most attempts need no record, because every gate has admitted
+    /// them for the same time without a ticket.
     struct record {
         struct part {
-            std::optional<admission> given; // nothing by a gate that has not admitted it
+            std::optional<admission> given; // no value: the gate has not admitted it
             bool has_answered = false;      // since the last wait
-            int moves = 0;                  // of its reserved time, because the attempt came too late for it
+            int moves = 0; // how often the reserved time moved because the attempt came too late
         };
         std::vector<part> parts;        // of the gates
-        std::size_t waits_at = 0;       // in whose queue
+        std::size_t waits_at = 0;       // the gate in whose queue it waits
         std::uint64_t ticket_there = 0; // of the waiter, if that gate has several gates, too
     };
     using records = std::map<std::uint64_t, record>;
 
-    /// For an attempt that has a record.
+    /// A question about an attempt that has a record.
     struct question {
         record* of;
         std::uint64_t ticket;
@@ -165,7 +165,7 @@ private:
 
     static constexpr int most_moves = 3;
 
-    /// The first `count` gates have admitted the attempt at `now`. Gate `count` has so too, with this answer.
+    /// Gate `count` has admitted the attempt with this answer, and the gates before it at `now`.
     admission admit_with(admission const& answer, std::size_t count, std::uint64_t number,
                          time_point now) noexcept {
         std::uint64_t const ticket = detail::new_gate_ticket();
@@ -180,8 +180,8 @@ private:
         return ask({made, ticket, nullptr, number, now});
     }
 
-    /// Asks the gates that have not admitted the attempt, and then again those that have, except any that has
-    /// just answered. If one refuses, the attempt ends in all that have admitted it.
+    /// Asks the gates that have not admitted the attempt. Then it asks the others again, except a gate that has
+    /// just answered. If a gate refuses, the attempt ends in all that have admitted it.
     admission ask(question const& asked) noexcept {
         auto const& [of, ticket, waiter, number, now, is_on_time] = asked;
         for (bool const again : {false, true})
@@ -204,8 +204,8 @@ private:
         return admitted(asked);
     }
 
-    /// A gate whose time is over, because the attempt has waited for the time of another one, may give it
-    /// another time. But a few times only: two gates that take turns at that would let nobody begin.
+    /// A gate whose time is over may give the attempt another time: the attempt has waited for another gate. It
+    /// may do so only a few times, because two gates that take turns would let nobody begin.
     admission ask_again(std::size_t i, question const& asked) noexcept {
         record::part& its = asked.of->parts[i];
         admission const given = *std::exchange(its.given, std::nullopt);
@@ -217,7 +217,7 @@ private:
         return answer;
     }
 
-    /// All gates have admitted the attempt: for the latest of their times.
+    /// The answer if all gates have admitted the attempt: the latest of their times.
     admission admitted(question const& asked) noexcept {
         admission result = asked.now;
         bool is_kept = false;
@@ -260,7 +260,7 @@ private:
         return answer;
     }
 
-    /// Each gate hears how it has admitted the attempt itself.
+    /// Tells each gate the end, and how that gate has admitted the attempt.
     void tell_end(record const& of, attempt_end end, detail::gate_bits not_told) noexcept {
         for (std::size_t i = 0; i < gates_.size(); ++i) {
             if (detail::has_bit(not_told, i))
@@ -273,7 +273,7 @@ private:
         }
     }
 
-    /// An attempt that they have admitted at `now` does not begin.
+    /// Tells the first `count` gates that an attempt does not begin which they have admitted at `now`.
     void end_first(std::size_t count, std::uint64_t number, time_point now) noexcept {
         while (count > 0)
             gates_[--count]->on_end(detail::unbegun(number, now));
@@ -291,7 +291,8 @@ private:
         }
     }
 
-    /// Only the operation that has the ticket uses its record. Null if the ticket is another gate's.
+    /// Finds the record of a ticket. Only the operation that has the ticket uses it. Null for a ticket of
+    /// another gate.
     record* find(std::uint64_t ticket) noexcept {
         if (ticket == 0)
             return nullptr;

@@ -8,7 +8,7 @@
 
 namespace asio_retry::detail {
 
-/// For people: rounded to a thousandth of its unit, such as 500 ms, 1.5 s, 90 s.
+/// A duration for people, rounded to a thousandth of its unit: 500 ms, 1.5 s, 90 s.
 inline std::string spoken(duration value) {
     struct unit {
         char const* name;

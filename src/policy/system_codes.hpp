@@ -6,8 +6,8 @@
 #include <netdb.h>
 #endif
 
-/// The numbers of Asio's own codes in the system's category. On Windows they are not errno's, and Windows has
-/// no header of its own for them that may be included before Asio.
+/// The numbers of Asio's own codes in the system's category. On Windows they are not those of errno, and the
+/// header of Windows that has them must not be included before Asio.
 namespace asio_retry::detail::system_codes {
 
 #ifdef _WIN32

@@ -12,7 +12,7 @@ namespace asio_retry::detail {
 
 inline constexpr auto greatest_count = static_cast<std::uint64_t>(duration::max().count());
 
-/// Nanoseconds: both arguments and the result are at most greatest_count.
+/// Multiplies nanoseconds. Both arguments and the result are at most greatest_count.
 inline std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) noexcept {
     if (a != 0 && b > greatest_count / a)
         return greatest_count;

@@ -35,7 +35,7 @@ void scope_join::on_cancelled(boost::asio::cancellation_type_t type) noexcept {
     finish();
 }
 
-/// Without memory for the turn the scheduler retries until there is some. Precondition: it has ended.
+/// Queues the turn of a join that has ended. Without memory the scheduler retries until there is memory.
 void scope_join::finish() noexcept {
     retry_scheduler& scheduler = scheduler_;
     try {
@@ -62,7 +62,7 @@ bool scope_join::on_expiry() {
                 scope->request(scope_request::cancel, is_first, {}, scope_tree::steps_of_turn);
             } catch (std::bad_alloc const&) {
                 return false;
-            } catch (...) { // those that could not be told begin no attempt all the same
+            } catch (...) { // operations that could not be told begin no attempt either
             }
             lock.lock();
         }

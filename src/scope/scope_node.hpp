@@ -15,8 +15,8 @@
 
 namespace asio_retry::detail {
 
-/// A scope. It owns its parent and knows its children, as long as they exist. One mutex guards a whole tree;
-/// under it nothing is given back, no executor destroyed and nothing called that is the user's.
+/// A scope. It owns its parent, and knows its children as long as they exist. One mutex guards a whole tree. A
+/// thread that holds it frees no memory, destroys no executor and calls no code of the user.
 class scope_node final : public scope_state,
                          public list_hook<scope_node>,
                          public list_hook<scope_request>,
@@ -35,14 +35,14 @@ public:
     bool miss_request(scope_member& member) noexcept;
     void count_stopped_attempt() noexcept;
 
-    /// Counts an operation in this scope and those above it, from the initiation until the handler has run; and
-    /// links it, if it is given. Returns false if one of them has no room for it.
+    /// Counts an operation in this scope and in those above it, from the initiation until the handler has run.
+    /// Links `member`, if it is not null. Returns false if one of the scopes has no room.
     bool enter(scope_member* member = nullptr);
 
-    /// Returns joins that this ends; the teller ends the rest.
+    /// Ends the count of an operation. Returns joins that end with it; the teller ends the rest.
     linked_list<scope_join> leave(scope_room room) noexcept;
 
-    /// Returns false, and does nothing, if a join waits for it.
+    /// Like `leave`, but returns false and does nothing if a join waits for the operation.
     bool leave_unjoined(scope_room room) noexcept;
 
     void begin_join(scope_join& join, duration timeout);
@@ -60,7 +60,7 @@ private:
     /// A request under way, and the members and children that it has not reached.
     struct round {
         timed_request request;
-        bool again = false; // also of those that have been asked before: a cancel, which no request puts off
+        bool again = false; // a cancel also for members that have been asked before
         members to_tell;
         children to_ask;
 
@@ -94,21 +94,21 @@ private:
     std::atomic<std::size_t> owners_ = 1; // all handles together, presences and children
     scope_node* const parent_;
     std::shared_ptr<scope_tree> const tree_;
-    std::atomic<scope_request> standing_ = scope_request::none; // for good, of this scope: drain or cancel
+    std::atomic<scope_request> standing_ = scope_request::none; // drain or cancel, which last
 
     // Guarded by the mutex.
-    members members_;   // that no request has to reach
-    children children_; // the same
+    members members_;   // members that no request has to reach
+    children children_; // children that no request has to reach
     round round_;
-    round next_round_;   // asks for less, of those who have been reached, or have come since
-    asked_scopes asked_; // this and those below that have steps left, where this was the one to be asked
+    round next_round_;   // a request for less, to members that this one has reached or that came later
+    asked_scopes asked_; // of a request to this scope: this and the scopes below that have steps left
 
     linked_list<scope_join> joins_; // in their order
     std::size_t times_empty_ = 0;
     std::size_t max_pending_ = std::size_t(-1);
     std::size_t pending_ = 0;
-    std::size_t without_need_ = 0; // of those: they have ended, and take no room
-    std::size_t without_room_ = 0; // and about to end
+    std::size_t without_need_ = 0; // of the counted operations, those that have ended and take no room
+    std::size_t without_room_ = 0; // operations that found no room, and are about to end
     std::size_t stopped_attempts_ = 0;
     bool missed_ = false; // a member here or below has missed a request
 };

@@ -27,8 +27,8 @@ scope_node::scope_node(asio::any_io_executor executor, scope_node* parent, time_
     parent_->children_.push_back(*this);
 }
 
-/// And its parent, if it was the last that owned it, and so on: not inside one another, since trees may be
-/// deep.
+/// Destroys a scope without owners, then its parent if that has none left, and so on. It is a loop, because
+/// trees may be deep.
 void scope_node::release(scope_node* scope) noexcept {
     while (scope && scope->give_back()) {
         scope_node* const parent = scope->parent_;
@@ -36,7 +36,7 @@ void scope_node::release(scope_node* scope) noexcept {
             std::lock_guard const lock(*scope->tree_);
             if (parent)
                 linked_list<scope_node>::erase(*scope);
-            if (scope->is_asked()) // and has nobody to tell any more
+            if (scope->is_asked()) // it has nobody to tell any more
                 asked_scopes::erase(*scope);
             if (scope->list_hook<scope_tree>::is_linked())
                 linked_list<scope_node, scope_tree>::erase(*scope);
@@ -57,7 +57,7 @@ void scope_node::limit_pending(std::size_t greatest) noexcept {
 }
 
 void scope_node::request(scope_request what, bool again, duration spread, int steps) {
-    std::shared_ptr<scope_tree> const tree = tree_; // who is told may be the last that needs this scope
+    std::shared_ptr<scope_tree> const tree = tree_; // a member that is told may be the last owner of this scope
     scope_work work;
     bool has_teller = true;
     {
@@ -71,7 +71,7 @@ void scope_node::request(scope_request what, bool again, duration spread, int st
     }
     std::exception_ptr failure;
     tell_all(work, failure);
-    if (failure) { // somebody else may have relied on what could not be told
+    if (failure) { // another thread may rely on the request
         {
             std::lock_guard const lock(*tree);
             tree->take_steps(steps, work);
@@ -81,7 +81,7 @@ void scope_node::request(scope_request what, bool again, duration spread, int st
     }
     if (!has_teller)
         tree->take_rest();
-    finish(work.joins); // whose handlers may destroy the context
+    finish(work.joins); // last, because handlers may destroy the context
     if (failure)
         std::rethrow_exception(failure);
 }
@@ -115,7 +115,7 @@ bool scope_node::stands_for(scope_request what) const noexcept {
 
 // Precondition for the next ones: the mutex is held.
 
-/// Whether all members, here and below, have been told or will be, or have nothing to do.
+/// Whether each member, here and below, has been told, will be told, or has nothing to do.
 bool scope_node::has_heard(scope_request what) const noexcept {
     return what <= scope_request::retry_now ? standing_.load() >= scope_request::drain
                                             : standing_.load() >= what && !missed_;
@@ -127,7 +127,7 @@ void scope_node::round::append(round& other) noexcept {
     to_ask.append(other.to_ask);
 }
 
-/// The next one, when this has reached all.
+/// The round under way. When it has reached all, the next one.
 scope_node::round& scope_node::current_round() noexcept {
     if (round_.is_over()) {
         round_.request = {};
@@ -152,13 +152,13 @@ void scope_node::ask(timed_request request, bool again) noexcept {
     in.to_ask.append(children_);
 }
 
-/// Makes a step of this or a scope below. Returns its cost.
+/// Makes a step in this scope or in one below. Returns the cost of the step.
 int scope_node::take_step(scope_work& work) noexcept {
     return asked_.empty() ? 1 : asked_.front().take_step(asked_, work);
 }
 
-/// Asks one child, finds one member to be told, or ends a join: the members of a scope first, and then child
-/// after child with all that is below it. Precondition: it is the first in this list.
+/// Asks one child, finds one member to tell, or ends a join. The members of a scope come first, and then each
+/// child with all scopes below it. Precondition: this is the first in the list.
 int scope_node::take_step(asked_scopes& asked, scope_work& work) noexcept {
     int cost = 1;
     scope_node* child = nullptr;
@@ -183,7 +183,7 @@ int scope_node::take_step(asked_scopes& asked, scope_work& work) noexcept {
     return cost;
 }
 
-/// Whoever is being told of less hears of this too.
+/// A member that is just being told a lesser request hears of this one too.
 void scope_node::find_told(scope_member& member, timed_request request, scope_work& work) noexcept {
     request = std::max(request, timed_request{member.request_, member.spread_});
     member.request_ = request.what;
@@ -193,7 +193,7 @@ void scope_node::find_told(scope_member& member, timed_request request, scope_wo
         work.members[work.count++] = &member;
 }
 
-/// Returns null if the child has heard of it.
+/// Returns null if the child has heard of the request.
 scope_node* scope_node::ask_first_child() noexcept {
     scope_node& child = round_.to_ask.front();
     round_.to_ask.pop_front();
@@ -223,7 +223,7 @@ bool scope_node::unlink(scope_member& member, bool waits, bool makes_room) noexc
     return true;
 }
 
-/// What the scope has been asked for good since then is in it.
+/// The request contains what the scope has been asked for good since then.
 timed_request scope_node::take_request(scope_member& member) noexcept {
     std::lock_guard const lock(*tree_);
     if (!std::exchange(member.is_being_told_, false))
@@ -242,7 +242,7 @@ bool scope_node::miss_request(scope_member& member) noexcept {
         members::erase(member);
         return true;
     }
-    if (is_told_again) { // of what it has missed
+    if (is_told_again) { // of the requests that it has missed
         members::erase(member);
         current_round().to_tell.push_back(member);
         tree_->add(*this);
@@ -254,7 +254,7 @@ bool scope_node::miss_request(scope_member& member) noexcept {
     return false;
 }
 
-/// It takes room everywhere or nowhere.
+/// Takes room in this scope and in all above it, or in none.
 bool scope_node::enter(scope_member* member) {
     std::lock_guard const lock(*tree_);
     if (member && !stopped())
@@ -273,7 +273,7 @@ void scope_node::uncount(scope_room room) noexcept {
     without_need_ -= room == scope_room::made;
 }
 
-/// The teller is scheduled before a join ends, whose handler may destroy the context.
+/// Schedules the teller before a join ends, because its handler may destroy the context.
 linked_list<scope_join> scope_node::leave(scope_room room) noexcept {
     linked_list<scope_join> ended;
     std::lock_guard const lock(*tree_);
@@ -327,7 +327,7 @@ void scope_node::end_first_join(linked_list<scope_join>& ended) noexcept {
         ended.push_back(join);
 }
 
-/// Returns true if the join is the caller's to finish, and false if somebody has found it due, who will.
+/// Returns true if the caller has to finish the join, and false if another thread has found it due and will.
 bool scope_node::end_join(scope_join& join, error_code const& error) noexcept {
     joins_.erase(join);
     join.has_ended_ = true;
@@ -337,14 +337,14 @@ bool scope_node::end_join(scope_join& join, error_code const& error) noexcept {
     return join.scheduler_.cancel(join);
 }
 
-/// Whether it has ended, or does so now, because the scope has been empty since it began.
+/// Whether the join has ended, or ends now because the scope has been empty since it began.
 bool scope_node::end_if_over(scope_join& join) noexcept {
     if (!join.has_ended_ && join.times_empty_ != times_empty_)
         end_join(join, error_code());
     return join.has_ended_;
 }
 
-/// A handler may destroy the context as soon as its join is finished: that of those who need it comes first.
+/// Finishes joins that need the context first: a handler may destroy it.
 void scope_node::finish(linked_list<scope_join>& ended) noexcept {
     linked_list<scope_join> here;
     linked_list<scope_join> elsewhere;

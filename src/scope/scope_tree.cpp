@@ -29,7 +29,7 @@ void scope_tree::list(scope_node& asked) noexcept {
         asked_.push_back(asked);
 }
 
-/// From here on it is asked by itself, and not among those below another scope.
+/// Asks the scope by itself, and no longer among the scopes below another one.
 void scope_tree::begin(scope_node& asked, int steps, scope_work& work) noexcept {
     if (asked.is_asked())
         scope_node::asked_scopes::erase(asked);
@@ -52,14 +52,14 @@ bool scope_tree::leave_to_teller(std::shared_ptr<scope_tree> const& itself) noex
     if (asked_.empty() || teller_)
         return true;
     bool const may_run =
-        boost::asio::has_service<retry_scheduler>(context_); // or the context is being destroyed
+        boost::asio::has_service<retry_scheduler>(context_); // otherwise the context is being destroyed
     if (!may_run || !schedule())
         return false;
     teller_ = itself;
     return true;
 }
 
-/// Precondition: the mutex is held, without which the teller does not begin.
+/// Schedules the teller, which needs the mutex to begin. Precondition: the mutex is held.
 bool scope_tree::schedule() noexcept {
     try {
         return scheduler_.schedule_early(*this);
@@ -84,7 +84,7 @@ bool scope_tree::on_expiry() {
     return true;
 }
 
-/// The next steps, or the end of the teller.
+/// Makes the next steps, or ends the teller.
 void scope_tree::go_on(std::shared_ptr<scope_tree>& keeps) noexcept {
     {
         std::lock_guard const lock(*this);
@@ -95,8 +95,8 @@ void scope_tree::go_on(std::shared_ptr<scope_tree>& keeps) noexcept {
     take_rest();
 }
 
-/// There is no caller to throw to. Whoever cannot be told for want of memory is told later: returns false then.
-/// `thrown`: by a handler, of an operation that this has ended.
+/// Tells without a caller to throw to. Members that cannot be told without memory are told later; then it
+/// returns false. `thrown` gets what a handler of an ended operation has thrown.
 bool scope_tree::tell_later(scope_work& work, std::exception_ptr& thrown) {
     bool has_memory = true;
     for (std::size_t i = 0; i != work.count; ++i) {
@@ -110,7 +110,7 @@ bool scope_tree::tell_later(scope_work& work, std::exception_ptr& thrown) {
                     std::lock_guard const lock(*this);
                     member.is_told_again_ = true;
                 }
-                member.on_notice_failed(); // which may be the end of it
+                member.on_notice_failed(); // which may end the member
             } catch (...) {
                 member.on_notice_failed();
             }

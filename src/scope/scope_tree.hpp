@@ -22,16 +22,16 @@ struct scope_work;
 
 /// What the scopes of a tree share: a mutex, and a list of the scopes that were asked for something.
 ///
-/// A request is told in steps, and so do joins end. A step takes the same time, however many operations, scopes
-/// and joins there are. The caller makes the first steps, and the teller makes the rest: one for each request,
-/// in turn. The teller is a wait of the scheduler, which is over at once: each time that the scheduler ends it,
-/// it makes a few steps and is scheduled again.
+/// Requests are told, and joins end, in steps. A step takes the same time, however many operations, scopes and
+/// joins there are. The caller makes the first steps. The teller makes the rest, one step for each request in
+/// turn. The teller is a wait of the scheduler that is over at once. Each time it ends, the teller makes a few
+/// steps and is scheduled again.
 class scope_tree final : wait_node {
 public:
     static constexpr int steps_of_call = scope_state::steps_of_call;
     static constexpr int steps_of_turn = 4; ///< each time that the scheduler ends a wait; a join takes all
 
-    /// Makes the scheduler, which cannot be made when the context is being destroyed.
+    /// Makes the scheduler now, because a context that is being destroyed makes none.
     explicit scope_tree(boost::asio::execution_context& context);
     ~scope_tree();
 
@@ -43,20 +43,20 @@ public:
 
     /// @name Precondition: the mutex is held
     /// @{
-    /// The scope has somebody to tell, or joins to end.
+    /// Adds a scope that has members to tell, or joins to end.
     void add(scope_node& asked) noexcept;
 
     /// Makes the first steps of a scope that has been asked, and finds what the caller has to do.
     void begin(scope_node& asked, int steps, scope_work& work) noexcept;
 
-    /// The same of all scopes that have been asked, a step of each in turn.
+    /// Makes the next steps of all scopes that have been asked, one of each in turn.
     void take_steps(int steps, scope_work& work) noexcept;
 
-    /// Leaves the steps that are left to the teller. Returns false if it cannot run: `take_rest` has to follow.
+    /// Leaves the other steps to the teller. Returns false if it cannot run; then `take_rest` has to follow.
     bool leave_to_teller(std::shared_ptr<scope_tree> const& itself) noexcept;
     /// @}
 
-    /// Makes all steps that are left.
+    /// Makes all other steps.
     void take_rest() noexcept;
 
 private:
@@ -77,11 +77,11 @@ private:
     std::shared_ptr<scope_tree> teller_; // itself, while it is scheduled
 };
 
-/// What steps have found under the mutex, to be done without it.
+/// Work that steps have found under the mutex. It is done without the mutex.
 struct scope_work {
-    std::array<scope_member*, scope_tree::steps_of_call> members; // to be told: each stays, and its scope
-    std::size_t count = 0;                                        // of those
-    linked_list<scope_join> joins;                                // have ended
+    std::array<scope_member*, scope_tree::steps_of_call> members; // to tell: each stays, and its scope
+    std::size_t count = 0;                                        // of the members
+    linked_list<scope_join> joins;                                // that have ended
 };
 
 } // namespace asio_retry::detail

@@ -38,7 +38,7 @@ bool is_unit(std::string_view name) {
     return std::ranges::find(duration_units, name, &duration_unit::name) != std::end(duration_units);
 }
 
-/// None if it is beyond 64 bits. Precondition: digits only.
+/// The number that digits stand for. None if it is beyond 64 bits. Precondition: digits only.
 std::optional<std::uint64_t> count_of_digits(std::string_view digits) {
     std::uint64_t count = 0;
     if (digits.empty())

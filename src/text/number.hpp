@@ -1,9 +1,9 @@
 #pragma once
 
+#include "policy/duration_text.hpp"
 #include "text/term.hpp"
 
 #include <asio_retry/detail/policy/config.hpp>
-#include <asio_retry/detail/policy/duration_text.hpp>
 #include <asio_retry/duration.hpp>
 
 #include <cstdint>
@@ -22,10 +22,10 @@ ASIO_RETRY_DECL std::string to_text(double value);
 /// a whole number of nanoseconds that a duration can hold.
 ASIO_RETRY_DECL duration read_duration(std::string_view word, text_position const& at);
 
-/// None if it has a fraction or an exponent, or is out of range.
+/// Reads a whole number. None if it has a fraction or an exponent, or is out of range.
 ASIO_RETRY_DECL std::optional<std::int64_t> read_whole(std::string_view digits);
 
-/// None if it is out of range. Precondition: the digits are those of a number.
+/// Reads a number. None if it is out of range. Precondition: the digits are those of a number.
 ASIO_RETRY_DECL std::optional<double> read_number(std::string_view digits);
 
 } // namespace asio_retry::detail

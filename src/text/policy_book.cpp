@@ -68,7 +68,7 @@ public:
     /// `fail(problem)` throws if a policy is missing.
     template <typename Fail>
     void replace(std::vector<named_policy> policies, Fail fail) {
-        // These die without the lock: their gates may be anything.
+        // Destroyed without the lock, because their gates may be the user's.
         std::unique_ptr<detail::book_page const> next, old;
         std::lock_guard const lock(mutex_);
         auto const present = all();
@@ -84,7 +84,7 @@ public:
     }
 
 private:
-    /// A limit of the present policies that the next ones have too, with other numbers.
+    /// A limit of the present policies that the next policies have too, with other numbers.
     struct kept_limit {
         std::shared_ptr<rate_limit> limit;
         rate_limit_numbers next;
@@ -109,7 +109,7 @@ private:
         return std::make_unique<detail::book_page const>(std::move(policies));
     }
 
-    std::mutex mutex_; // of those who replace
+    std::mutex mutex_; // of threads that replace the policies
     detail::published<detail::book_page> current_;
 };
 

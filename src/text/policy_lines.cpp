@@ -32,7 +32,7 @@ std::size_t first_bad_character(std::string_view name) noexcept {
     return name.size();
 }
 
-/// Some users write an item's name before the sign, and its argument as the policy.
+/// A hint for users who write an item's name before the sign, and its argument as the policy.
 std::string hint_for_argument(std::string_view name, std::string_view text) {
     std::string const meant = std::string(name).append("(").append(text).append(")");
     try {

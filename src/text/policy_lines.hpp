@@ -12,19 +12,19 @@ namespace asio_retry::detail {
 
 // Policies with names: the lines of a file, and parts of them.
 
-/// Without white space at both ends.
+/// The text without white space at its ends.
 ASIO_RETRY_DECL std::string_view trimmed(std::string_view text) noexcept;
 
-/// Without the byte order mark that some editors write.
+/// The text without the byte order mark that some editors write.
 ASIO_RETRY_DECL std::string_view without_mark(std::string_view text) noexcept;
 
-/// The name before the first "=", if it may be one: no part of an item, and not empty.
+/// The name before the first "=", if that text may be a name: it is not empty, and no part of an item.
 ASIO_RETRY_DECL std::string_view name_before(std::string_view text) noexcept;
 
 /// Refuses a name that JSON or SVG cannot hold, or that a terminal would obey. Throws policy_syntax_error.
 ASIO_RETRY_DECL void check_name(std::string_view name, text_position const& at);
 
-/// Like `parse_policy`, which reads an empty text as the default policy: here it is more likely a slip.
+/// Like `parse_policy`, but refuses an empty text, which is more likely a slip than the default policy.
 ASIO_RETRY_DECL retry_policy parse_some_policy(std::string_view text);
 
 /// Reads "name = policy". Throws policy_syntax_error.

@@ -64,7 +64,8 @@ struct argument {
 [[noreturn]] ASIO_RETRY_DECL void fail_expecting(text_position const& at, std::string_view expected,
                                                  std::string_view found, std::string_view question = {});
 
-/// The same for a place where many names may stand: asks the question, or says what was expected.
+/// Throws policy_syntax_error for a place where many names may stand. It asks the question, or says what was
+/// expected.
 [[noreturn]] void fail_unknown(text_position const& at, std::string_view found, std::string_view question,
                                std::string_view expected);
 

@@ -9,7 +9,7 @@
 namespace asio_retry::detail {
 namespace {
 
-/// Its type is the mark of a gate that a text has made. Nothing else can be added to a `shared_ptr`.
+/// The type of this deleter marks a gate that a text has made: a `shared_ptr` has no place for another mark.
 struct deleter_of_text {
     void operator()(rate_limit* made) const noexcept { delete made; }
 };

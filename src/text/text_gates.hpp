@@ -19,7 +19,7 @@ ASIO_RETRY_DECL std::shared_ptr<retry_gate> make_rate_limit(std::int64_t n, dura
 /// The gate, if `make_rate_limit` has made it; otherwise null.
 std::shared_ptr<rate_limit> rate_limit_of_text(std::shared_ptr<retry_gate> const& gate) noexcept;
 
-/// The numbers of a gate that is a `rate_limit`, whoever has made it.
+/// The numbers of a gate that is a `rate_limit`, made by a text or by a program.
 std::optional<rate_limit_numbers> numbers_of(retry_gate const* gate) noexcept;
 
 } // namespace asio_retry::detail

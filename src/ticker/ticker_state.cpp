@@ -156,7 +156,7 @@ retry_action ticker_state::ask(ticker_wait& wait, time_point now, std::optional<
         again.error = stopped_ ? aborted_error() : ended_with_;
         return again;
     }
-    if (planned_) { // from a wait that was cancelled
+    if (planned_) { // by a wait that was cancelled
         retry_action same;
         same.what = retry_action::kind::wait;
         same.delay = elapsed_between(now, *planned_);
@@ -260,7 +260,8 @@ random& ticker_state::get_random() {
     return *random_;
 }
 
-/// Precondition: the phase is `queued`. If there is no memory to queue it, the scheduler tries until there is.
+/// Precondition: the phase is `queued`. Without memory to queue the turn, the scheduler retries until there is
+/// memory.
 void ticker_state::queue(ticker_wait& wait) {
     try {
         return wait.post();

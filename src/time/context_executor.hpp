@@ -7,8 +7,8 @@
 
 namespace asio_retry::detail {
 
-/// Runs a function where it stands, on whichever thread of the context completes the timer: the timer of a
-/// context belongs to no user's strand.
+/// Runs a function at once, on the thread of the context that completes the timer. The timer of a context
+/// belongs to no user's strand.
 class context_executor {
 public:
     explicit context_executor(boost::asio::execution_context& context) noexcept

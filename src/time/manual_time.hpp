@@ -7,7 +7,7 @@
 
 namespace asio_retry::detail {
 
-/// The time of a clock that somebody moves, or none: like an optional, but any thread may look at it meanwhile.
+/// The time of a manual clock, or none: an optional that any thread may read meanwhile.
 class manual_time {
 public:
     explicit operator bool() const noexcept { return is_set_; }

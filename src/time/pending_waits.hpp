@@ -14,14 +14,14 @@
 
 namespace asio_retry::detail {
 
-/// The waits of a context: those that have just arrived, those in the wheel, and those that have been ended
-/// early, which are pending no longer. Thread safety: `arrive` needs no mutex, all else the owner's.
+/// The waits of a context: new arrivals, waits in the wheel, and waits that were ended early. Thread safety:
+/// `arrive` needs no mutex. All other functions need the owner's.
 class pending_waits {
 public:
     explicit pending_waits(time_point reached) noexcept
         : wheel_(reached) {}
 
-    /// Returns how many have arrived and are to be admitted.
+    /// Adds a wait without the mutex. Returns how many waits have arrived and are not yet in the wheel.
     unsigned arrive(wait_node& node, time_point expiry) noexcept {
         assert(!node.is_linked());
         timing_wheel::set_expiry(node, expiry);
@@ -30,7 +30,7 @@ public:
 
     bool any_arrived() const noexcept { return !arrivals_.empty(); }
 
-    /// Puts those that have arrived into the wheel, which all that follows is about. Returns how many.
+    /// Puts the arrivals into the wheel, and returns their number. The functions below are about the wheel.
     unsigned admit() noexcept {
         unsigned count = 0;
         arrivals_.take_all([&](wait_node& node) {
@@ -46,7 +46,7 @@ public:
     bool any_ended_early() const noexcept { return !ended_early_.empty(); }
 
     void insert(wait_node& node, time_point expiry) noexcept {
-        wheel_.insert(node, std::max(expiry, time_point::min() + duration(1))); // that is what early ends have
+        wheel_.insert(node, std::max(expiry, time_point::min() + duration(1))); // the least is of early ends
     }
     void erase(wait_node& node) noexcept {
         if (node.was_ended_early())
@@ -55,7 +55,7 @@ public:
             wheel_.erase(node);
     }
 
-    /// Puts back what was taken.
+    /// Puts back a wait that was taken.
     void put_back(wait_node& node) noexcept {
         if (node.was_ended_early())
             ended_early_.push_back(node);
@@ -69,8 +69,8 @@ public:
         ended_early_.push_back(node);
     }
 
-    /// Those that are over and those that were ended early by turns: neither has to wait for many of the
-    /// others. `moves`: see timing_wheel.
+    /// Takes a wait that is over or was ended early, in turn, so that neither kind has to wait for many of the
+    /// other. `moves`: see timing_wheel.
     wait_node* take_due(time_point limit, duration slack, unsigned& moves) noexcept {
         takes_early_ = !takes_early_;
         if (takes_early_ && any_ended_early())

@@ -28,10 +28,10 @@ concept queues_operations = requires(Scheduler& queue, void* memory, Allocator a
     queue.work_finished();
 };
 
-/// Queues a function for the threads of the context, as its own executor would, and keeps them from ending
-/// where work is tracked: for a timer that another scheduler completes than that of its context, as Windows has
-/// it with that of a thread_pool, or that has no memory to wait. A context without such a scheduler is left as
-/// it is.
+/// Queues a function for the threads of the context, as the context's own executor would, and keeps them
+/// running where work is tracked. It serves a timer that another scheduler completes, such as that of a
+/// thread_pool on Windows, or a timer without memory to wait. It does nothing for a context without such a
+/// scheduler.
 template <typename Scheduler>
 class queueing_executor {
 public:
@@ -94,7 +94,7 @@ private:
     bool is_work_ = false;
 };
 
-/// Where Asio has renamed what it needs, functions run where they stand.
+/// If Asio has renamed what it needs, functions run at once.
 template <typename Scheduler>
 struct executor_of_pool : std::type_identity<context_executor> {};
 template <queues_operations Scheduler>

@@ -9,22 +9,24 @@
 
 namespace asio_retry::detail {
 
-/// A turn of the scheduler that is queued on its context, at most one at a time: it calls
-/// `owner.on_posted_turn()`, which begins with `on_begun`. Until then the timer takes no turn, which would be a
-/// second one between other handlers. Thread safety: the owner's mutex guards all of this but `go_on_in`.
+/// A turn of the scheduler that is queued on its context. There is at most one. It calls
+/// `owner.on_posted_turn()`, which begins with `on_begun`. Until then the timer takes no turn, so that the
+/// scheduler has only one turn between other handlers. Thread safety: the owner's mutex guards everything
+/// except `go_on_in`.
 template <typename Owner>
 class posted_turn {
 public:
     explicit posted_turn(Owner& owner) noexcept
         : owner_(owner) {}
 
-    /// An execution_context does not tell that it is this one; until somebody does, no turn can be posted.
+    /// Tells the io_context, which nobody can find out from an execution_context. Before that no turn can be
+    /// posted.
     void go_on_in(boost::asio::io_context& own) noexcept {
         if (!context_.load(std::memory_order_relaxed))
             context_.store(&own, std::memory_order_relaxed);
     }
 
-    /// Returns false if there is none: the timer can do the same, at a greater cost.
+    /// Returns false if no turn can be posted: the timer does the same at a greater cost.
     bool post() noexcept {
         boost::asio::io_context* const context = context_.load(std::memory_order_relaxed);
         if (is_posted_ || !context)

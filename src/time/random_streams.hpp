@@ -9,11 +9,11 @@
 
 namespace asio_retry::detail {
 
-/// Independent streams of random numbers, one after the other: of entropy, or of a seed. Thread safety:
-/// `next` may be called from any thread.
+/// Makes independent streams of random numbers, from entropy or from a seed. Thread safety: call `next` from
+/// any thread.
 class random_streams {
 public:
-    /// `seeded` counts those with a seed.
+    /// `seeded` counts the objects with a seed.
     explicit random_streams(std::atomic<std::size_t>& seeded)
         : seeded_(seeded)
         , state_{entropy_seed(), 0, false} {}
@@ -25,7 +25,7 @@ public:
 
     void reseed(std::uint64_t value) noexcept { restore({value, 0, true}); }
 
-    /// The process has become two.
+    /// Gives the child process other streams.
     void on_fork() {
         if (!state_.is_seeded)
             state_.seed = entropy_seed();

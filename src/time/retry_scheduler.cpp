@@ -38,8 +38,8 @@ retry_scheduler::retry_scheduler(boost::asio::execution_context& context)
 
 namespace {
 
-/// What this thread has looked up last, as long as no scheduler has been destroyed since: another context may
-/// be at the same address by now.
+/// The last lookup of this thread. It is valid until a scheduler is destroyed, because another context may then
+/// have the same address.
 struct lookup {
     boost::asio::execution_context const* context = nullptr;
     retry_scheduler* found = nullptr;
@@ -160,7 +160,7 @@ namespace detail {
 
 void lazy_scheduler::take_stream() noexcept {
     std::construct_at(&random_, get().next_random());
-    found_.store(found() | has_stream, std::memory_order_relaxed); // only the operation writes
+    found_.store(found() | has_stream, std::memory_order_relaxed); // only the operation writes it
 }
 
 } // namespace detail

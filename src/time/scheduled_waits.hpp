@@ -24,12 +24,13 @@
 
 namespace asio_retry::detail {
 
-/// The waits of a context: which one ends when, in turns that the one timer begins, on a clock that may be
-/// replaced. A mutex guards all of it but that clock.
+/// The waits of a context. One timer begins the turns in which they end. A manual clock may replace the steady
+/// clock. A mutex guards everything except the clock.
 ///
-/// Where several threads run the context a wait begins without it, if the timer fires early enough: it arrives,
-/// and whoever takes the mutex next puts it into the wheel. So that none is overlooked, who adds one looks at
-/// the timer afterwards, and a timer that is disarmed calls its handler at once, which looks for arrivals.
+/// If several threads run the context and the timer fires early enough, a wait begins without the mutex. It
+/// arrives, and the next thread that takes the mutex puts it into the wheel. No arrival is overlooked: the
+/// thread that adds it checks the timer afterwards, and the handler of a disarmed timer checks for arrivals at
+/// once.
 class scheduled_waits {
 public:
     scheduled_waits(boost::asio::execution_context& context, bool has_one_thread)
@@ -45,7 +46,7 @@ public:
         return waits_.size();
     }
 
-    /// How many waits have been moved within the wheel, ever.
+    /// How many waits have ever been moved within the wheel.
     std::uint64_t moved() noexcept {
         std::lock_guard const lock(mutex_);
         return waits_.moved();
@@ -96,7 +97,7 @@ public:
         return true;
     }
 
-    /// It is over already, and ends in the next turns, among those that were ended early.
+    /// Begins a wait that is over already. It ends in the next turns, with the waits that were ended early.
     bool schedule_early(wait_node& node) {
         auto const in = enter();
         if (shut_down_)
@@ -112,7 +113,7 @@ public:
         return true;
     }
 
-    /// One that ends earlier, or has been ended early, stays as it is.
+    /// Does not change a wait that ends earlier or was ended early.
     bool end_by(wait_node& node, time_point latest) noexcept {
         auto const in = enter();
         if (!node.is_linked())
@@ -125,12 +126,12 @@ public:
         return true;
     }
 
-    /// Turns may be posted: this is the context of these waits. Thread safety: needs no mutex.
+    /// Tells the context of these waits, so that turns can be posted. Thread safety: needs no mutex.
     void go_on_in(boost::asio::io_context& own) noexcept { turn_.go_on_in(own); }
 
     enum class due { none, ended, no_memory };
 
-    /// Ends the first wait that is over at `limit`. Without memory to end it, it goes on.
+    /// Ends the first wait that is over at `limit`. Without memory to end it, the wait goes on.
     due end_due(time_point limit) {
         unsigned moves = any_number;
         wait_node* const node = take_due(limit, moves);
@@ -160,7 +161,7 @@ public:
         slack = slack_before_;
         timer_.hold_until(time_point::min());
         try {
-            arm_for_rest(); // what was to end those that end early may have thrown
+            arm_for_rest(); // the handler that was to end them may have thrown
         } catch (...) {     // the timer has not been needed before
             timer_.fire();
         }
@@ -191,13 +192,14 @@ public:
 private:
     static constexpr time_point at_once{};
     static constexpr unsigned any_number = std::numeric_limits<unsigned>::max();
-    static constexpr std::size_t few = 16;         // to share their wake-ups saves nothing
-    static constexpr unsigned portion = 64;        // of waits that begin
+    static constexpr std::size_t few = 16;         // so few waits need not share wake-ups
+    static constexpr unsigned portion = 64;        // waits that begin before the wheel follows the clock
     static constexpr unsigned most_arrivals = 256; // before a thread waits for the mutex to admit them
     static constexpr duration pause_without_memory = std::chrono::milliseconds(1);
-    static constexpr duration hand_over = std::chrono::milliseconds(1); // of a turn that takes longer
+    static constexpr duration hand_over = std::chrono::milliseconds(1); // of a longer turn to the timer
 
-    /// Holds the mutex; all that have arrived are in the wheel. With g++ std::unique_lock ends with a call.
+    /// Holds the mutex, and has put all arrivals into the wheel. It has no std::unique_lock, whose destructor
+    /// g++ calls out of line.
     struct [[nodiscard]] entered {
         explicit entered(scheduled_waits& in)
             : lock(in.mutex_) {
@@ -252,7 +254,7 @@ private:
         if (waits_.empty() && !waits_.any_ended_early())
             timer_.disarm();
         else if (waits_.size() == few)
-            arm(); // from here on they are exact
+            arm(); // a few waits end exactly
     }
 
     /// How late a wait may end for the sake of others. A manual clock is exact.
@@ -268,8 +270,8 @@ private:
             arm_for(std::min(wake_up_for(*expiry), next_preparation()));
     }
 
-    /// Of many waits; a few are moved when their time comes. By then all slots that are not to be moved, for
-    /// the sake of the slack, and that begin before, are over.
+    /// When many waits have to be moved within the wheel. A few are moved only when their time comes. It is
+    /// late by the tolerance: by then the earlier slots that need no move are over.
     time_point next_preparation() const noexcept {
         if (manual_now_ || waits_.size() <= portion)
             return time_point::max();
@@ -278,14 +280,14 @@ private:
     }
 
 #if defined(__GNUC__)
-    [[gnu::noinline]] // or each use of the mutex is dearer
+    [[gnu::noinline]] // inlined, it would slow down each use of the mutex
 #endif
     void
     admit() noexcept {
         count_begun(waits_.admit());
     }
 
-    /// Many waits may begin before the timer fires: each portion finds the wheel where the clock is.
+    /// Moves the wheel to the clock after each portion of waits: many may begin before the timer fires.
     void count_begun(unsigned count) noexcept {
         begun_ += count;
         if (begun_ >= portion)
@@ -293,7 +295,7 @@ private:
     }
 
 #if defined(__GNUC__)
-    [[gnu::noinline]] // or it makes each wait dearer
+    [[gnu::noinline]] // inlined, it would slow down each wait
 #endif
     void
     follow_clock() noexcept {
@@ -305,8 +307,8 @@ private:
         arm_for(next_preparation());
     }
 
-    /// Before anything runs: if that throws, or blocks, the timer goes on with what is over, a little later.
-    /// That is so chosen that it seldom has to be armed again when all that has run.
+    /// Arms the timer before a turn ends waits. If a handler throws or blocks, the timer ends the rest a little
+    /// later. Most turns are over by then, and need not arm the timer again.
     void arm_ahead(time_point begin) {
         auto const expiry = waits_.any_ended_early() ? begin : waits_.next_expiry(few);
         if (!expiry)
@@ -350,7 +352,7 @@ private:
     wait_node* begin_turn(time_point begin, unsigned& moves, Note note_why) {
         std::lock_guard const lock(mutex_);
         note_why();
-        waits_.admit(); // those that came before that
+        waits_.admit(); // what has arrived before this turn
         bool const may_end = !timer_.is_held(begin) && !turn_.is_posted();
         wait_node* const first = may_end ? waits_.take_due(begin, tolerance(), moves) : nullptr;
         arm_ahead(begin);
@@ -364,7 +366,7 @@ private:
         bool const is_behind =
             !timer_.is_held(begin) && (has_more || moves == 0 || next_preparation() <= begin);
         if (is_behind && (!waits_.empty() || waits_.any_ended_early())) {
-            if (!turn_.post()) // it goes on when others have had their turn
+            if (!turn_.post()) // the turn goes on after other handlers
                 arm_for(begin);
         } else {
             arm_for_rest();
@@ -380,7 +382,7 @@ private:
             arm();
     }
 
-    /// Goes on when there may be memory again.
+    /// Stops until there may be memory again.
     void pause() {
         auto const in = enter();
         timer_.hold_until(saturating_add(now(), pause_without_memory));

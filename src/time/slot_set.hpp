@@ -15,7 +15,7 @@ public:
         return ((words_[slot / word_bits] >> (slot % word_bits)) & 1) != 0;
     }
 
-    /// The first one from `slot` on, around the ring. Precondition: !empty()
+    /// The first slot of the set from `slot` on, around the ring. Precondition: !empty()
     unsigned first_from(unsigned slot) const noexcept {
         unsigned index = slot / word_bits;
         word found = words_[index] & (~word(0) << (slot % word_bits));

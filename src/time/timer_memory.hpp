@@ -15,7 +15,7 @@ public:
     }
 
 private:
-    alignas(std::max_align_t) std::byte bytes_[160]; // Windows has the largest, of 152
+    alignas(std::max_align_t) std::byte bytes_[160]; // the largest wait has 152, on Windows
 };
 
 template <typename T>

@@ -20,8 +20,8 @@
 
 namespace asio_retry::detail {
 
-/// Waits, by expiry: a hierarchical timing wheel (Varghese and Lauck, 1987) whose ticks are nanoseconds, so
-/// that it is exact to the end, and whose upper levels are left only as far as the slack of its user demands.
+/// Waits by expiry: a hierarchical timing wheel (Varghese and Lauck, 1987). Its ticks are nanoseconds, so that
+/// it is exact. Waits leave the upper levels only as far as the slack of the user demands.
 ///
 /// A level has slots, each as long as half of the level below, so that a slot can be emptied before its time
 /// comes. A wait is in the slot of the highest digit in which its expiry differs from the time that the wheel
@@ -29,8 +29,8 @@ namespace asio_retry::detail {
 /// above the lowest level that has waits. So waits move down before they are needed, some at a time, and equal
 /// expiries keep their order. To insert and to erase takes one step, however many waits there are.
 ///
-/// `moves` is how many waits a function may still move to a lower level. Where it comes down to zero there may
-/// be more to do.
+/// `moves` is how many waits a function may still move to a lower level. If it becomes zero, there may be more
+/// to do.
 class timing_wheel {
 public:
     explicit timing_wheel(time_point reached) noexcept
@@ -39,13 +39,13 @@ public:
     bool empty() const noexcept { return size_ == 0; }
     std::size_t size() const noexcept { return size_; }
 
-    /// How many waits have been moved to a lower level, ever.
+    /// How many waits have ever been moved to a lower level.
     std::uint64_t moved() const noexcept { return moved_; }
 
-    /// The wait has been taken back, to end early.
+    /// Marks a wait that was taken back, to end early.
     static void set_early(wait_node& node) noexcept { node.expiry_ = wait_node::early; }
 
-    /// For one that will be inserted.
+    /// Sets the expiry of a wait before `insert`.
     static void set_expiry(wait_node& node, time_point expiry) noexcept { node.expiry_ = expiry; }
 
     /// Precondition: the wait is in no wheel.
@@ -71,15 +71,15 @@ public:
             set_vacant(position_of(*emptied));
     }
 
-    /// The next wait that is over at `now`, or null. One that may still be late, being of a slot no longer than
-    /// `slack` that has not ended yet, is left for later.
+    /// The next wait that is over at `now`, or null. It leaves a wait that may be late: one of a slot no longer
+    /// than `slack` that has not ended.
     wait_node* take_due(time_point now, duration slack, unsigned& moves) noexcept {
         auto const first = reach(tick_of(now), slack, moves);
         return first ? take_front(*first) : nullptr;
     }
 
-    /// Goes on to `now`, or to the first wait that is over before, and empties the next slots of upper levels,
-    /// before they are entered.
+    /// Goes on to `now`, or to the first wait that is over before. Empties the next slots of upper levels
+    /// before time enters them.
     void prepare(time_point now, duration slack, unsigned& moves) noexcept {
         reach(tick_of(now), slack, moves);
         for (unsigned number = levels::first_prepared; moves != 0 && number != levels::count; ++number) {
@@ -90,7 +90,7 @@ public:
         }
     }
 
-    /// When `prepare` has something to do, unless the waits that end before have it done.
+    /// When `prepare` has something to do, unless earlier waits have it done.
     std::optional<time_point> next_preparation(duration slack) const noexcept {
         std::optional<time_point> first;
         for (unsigned number = levels::first_prepared; number != levels::count; ++number) {
@@ -103,8 +103,8 @@ public:
         return first;
     }
 
-    /// No wait is over before this. The first is at this time, if the slot that has it has at most `looks`
-    /// waits, and is not being emptied.
+    /// A time before which no wait is over. It is the expiry of the first wait, if that is in a slot of at most
+    /// `looks` waits that is not being emptied.
     std::optional<time_point> next_expiry(std::size_t looks) const noexcept {
         if (occupied_levels_ == 0)
             return std::nullopt;
@@ -196,8 +196,8 @@ private:
                           when);
     }
 
-    /// At this level or below. Precondition: the time is in the same slot of the level above that the wheel has
-    /// reached, or in the next one.
+    /// The place of a time at this level or below. Precondition: the time is in the slot of the level above
+    /// that the wheel has reached, or in the next one.
     position place_from(unsigned number, tick when) const noexcept {
         for (;; --number) {
             wheel_level const& level = wheel_level_table[number];
@@ -208,7 +208,7 @@ private:
         }
     }
 
-    /// Of the first slot that has waits: some have left it, for levels below.
+    /// Whether some waits have left the slot for levels below. Precondition: it is the first slot with waits.
     bool is_being_emptied(position at) const noexcept {
         return at.level != static_cast<unsigned>(std::countr_zero(occupied_levels_));
     }
@@ -222,8 +222,8 @@ private:
         return {{level.number, index}, (here + ahead) << level.first_bit};
     }
 
-    /// Of those that begin at the same time the one of the highest level, which is to be emptied first.
-    /// Precondition: some level has waits.
+    /// The first slot that has waits. Of slots that begin at the same time it is that of the highest level,
+    /// which has to be emptied first. Precondition: some level has waits.
     beginning first_occupied() const noexcept {
         std::uint32_t rest = occupied_levels_;
         beginning first{{}, std::numeric_limits<tick>::max()};
@@ -233,7 +233,7 @@ private:
             if (its_first.start <= first.start)
                 first = its_first;
             if (((its_first.start ^ reached_) & level.other_slots_above) == 0)
-                break; // what begins in other slots of the levels above comes later
+                break; // all slots of the levels above begin later
             rest &= rest - 1;
         } while (rest != 0);
         return first;
@@ -271,7 +271,7 @@ private:
             if (is_short)
                 return at;
             reached_ = std::max(reached_, start - 1);
-            if (has_only_one_until(at, limit)) // which need not be moved
+            if (has_only_one_until(at, limit)) // the one wait need not be moved
                 return at;
             if (moves == 0)
                 return std::nullopt;
@@ -281,8 +281,8 @@ private:
         return std::nullopt;
     }
 
-    /// Whether there is no other wait, in the slot or among those that have left it, and this one is over.
-    /// Precondition: the slot is the first that has waits.
+    /// Whether the slot has only one wait, none has left it, and that one is over. Precondition: it is the
+    /// first slot with waits.
     bool has_only_one_until(position at, tick limit) const noexcept {
         slot const& nodes = slots_[number_of(at)];
         return !is_being_emptied(at) && !nodes.after(nodes.front()) && tick_of(nodes.front().expiry()) <= limit;
@@ -300,10 +300,9 @@ private:
         return &node;
     }
 
-    /// The memory of the wait that will be the front one when this is: to take the front one touches its
-    /// neighbour.
+    /// Fetches the neighbour of the front wait into the cache: taking the front wait touches it.
 #if defined(__GNUC__)
-    [[gnu::always_inline]] // else GCC takes it for a function without effect, and leaves it out
+    [[gnu::always_inline]] // otherwise GCC leaves it out as a function without effect
 #endif
     static void
     prefetch_second([[maybe_unused]] slot const& nodes) noexcept {
@@ -315,7 +314,7 @@ private:
     }
 
     /// Empties the slot into the levels below, unless that takes too many moves. Precondition: it is the next
-    /// of its level.
+    /// slot of its level.
     void spread(position at, unsigned& moves) noexcept {
         slot& nodes = slots_[number_of(at)];
         for (; moves != 0 && !nodes.empty(); --moves) {
@@ -337,7 +336,7 @@ private:
 
     std::array<slot, wheel_slots> slots_;
     std::array<slot_set, levels::count> occupied_;
-    std::uint32_t occupied_levels_ = 0; // a bit each
+    std::uint32_t occupied_levels_ = 0; // a bit for each level
     tick reached_;
     slot endless_;
     std::size_t size_ = 0;

@@ -37,7 +37,7 @@ std::size_t virtual_time::run() {
     return run_until(time_point::max());
 }
 
-/// With work of its own the context does not stop when it runs dry, but only if somebody stops it.
+/// Gives the context work, so that it stops only if somebody stops it, and not when it runs dry.
 std::size_t virtual_time::run_until(time_point limit) {
     context_.restart();
     auto const work = boost::asio::make_work_guard(context_);
@@ -47,7 +47,7 @@ std::size_t virtual_time::run_until(time_point limit) {
     return handlers;
 }
 
-/// Until nothing is ready: what is polled may make more of it.
+/// Polls until nothing is ready, because a handler may make others ready.
 std::size_t virtual_time::poll() {
     std::size_t handlers = 0;
     while (std::size_t const ran = context_.poll())

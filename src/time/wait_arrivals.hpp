@@ -6,8 +6,8 @@
 
 namespace asio_retry::detail {
 
-/// Waits that have begun and are not in a wheel yet. Any thread adds one without a lock; who takes them has
-/// one.
+/// Waits that have begun and are not in a wheel yet. Any thread adds a wait without a lock. The thread that
+/// takes them has a lock.
 ///
 /// They are linked by their hooks, the latest first. So they count as linked, and no wait needs more memory.
 class wait_arrivals {
@@ -18,8 +18,8 @@ public:
 
     bool empty() const noexcept { return latest_.load() == nullptr; }
 
-    /// Returns how many there are now, about. Another thread may have taken this one already, and its wait be
-    /// over. Precondition: the wait is nowhere.
+    /// Returns roughly how many there are now. Another thread may have taken this one already, and it may be
+    /// over. Precondition: the wait is in no list.
     unsigned add(wait_node& wait) noexcept {
         list_node* const node = wait_node::node_of(wait);
         list_node* before = latest_.load(std::memory_order_relaxed);
@@ -29,13 +29,13 @@ public:
         return count_.fetch_add(1, std::memory_order_relaxed) + 1;
     }
 
-    /// Hands over all of them in the order in which they were added. They are nowhere by then.
+    /// Hands over all waits in the order in which they were added. They are in no list then.
     template <typename Take>
     void take_all(Take take) noexcept {
         if (empty())
             return;
         list_node* earliest = in_order(latest_.exchange(nullptr));
-        count_.store(0, std::memory_order_relaxed); // those that are being added will be counted or not
+        count_.store(0, std::memory_order_relaxed); // waits that are being added may be counted or not
         while (earliest != &first_) {
             list_node* const node = earliest;
             earliest = node->next_node;
@@ -58,7 +58,7 @@ private:
 
     std::atomic<list_node*> latest_ = nullptr;
     std::atomic<unsigned> count_ = 0;
-    list_node first_; // stands before the first: its link would be null, as that of a node which is nowhere
+    list_node first_; // stands for the end: a null link would say that a node is in no list
 };
 
 } // namespace asio_retry::detail

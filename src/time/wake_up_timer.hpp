@@ -22,8 +22,8 @@ namespace asio_retry::detail {
 
 /// The one timer of a context, which fires at the earliest of the times that it has been armed for.
 ///
-/// It calls `owner.on_timer()` on a thread that runs the context; that begins with `on_fired`. Thread safety:
-/// the owner's mutex guards all of this but `fires_by`.
+/// It calls `owner.on_timer()` on a thread that runs the context. That function begins with `on_fired`. Thread
+/// safety: the owner's mutex guards everything except `fires_by`.
 template <typename Owner>
 class wake_up_timer {
 public:
@@ -48,7 +48,7 @@ public:
         if (!waits_) {
             try {
                 timer_->async_wait(handler());
-            } catch (...) { // the timers of a context share memory, and there is none for one more
+            } catch (...) { // no memory for one more timer of the context
                 return fire();
             }
             waits_ = true;
@@ -56,7 +56,8 @@ public:
         armed_for_ = wake_up;
     }
 
-    /// Instead, at once and in the memory of its wait; or else throws what is being handled.
+    /// Fires at once, in the memory of its wait. If that is impossible, throws the exception that is being
+    /// handled.
     void fire() {
         if (waits_)
             return;
@@ -82,7 +83,7 @@ public:
         armed_for_ = time_point::max();
     }
 
-    /// The timer fires no earlier than this: there is no memory to do what is to be done then.
+    /// Makes the timer fire no earlier than this, because there is no memory for its work.
     void hold_until(time_point earliest) noexcept { held_until_ = earliest; }
     bool is_held(time_point now) const noexcept { return now < held_until_; }
 
@@ -93,14 +94,14 @@ public:
     }
 
 private:
-    // The timers of a thread_pool are its scheduler's where that is the one of an io_context too.
+    // If a thread_pool has the scheduler of an io_context, that completes its timers.
     using executor = std::conditional_t<std::is_same_v<scheduler_of_pool, scheduler_of_io_context>,
                                         context_executor, pool_executor>;
     using timer =
         boost::asio::basic_waitable_timer<std::chrono::steady_clock,
                                           boost::asio::wait_traits<std::chrono::steady_clock>, executor>;
 
-    /// With an allocator of its own it needs none of Asio's hooks, which differ between a program that defines
+    /// It has an allocator of its own, because Asio's hooks differ between a program that defines
     /// BOOST_ASIO_NO_DEPRECATED and a library that was built without it.
     auto handler() noexcept {
         return boost::asio::bind_allocator(timer_allocator<void>(memory_),

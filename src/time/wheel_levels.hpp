@@ -7,15 +7,15 @@ namespace asio_retry::detail {
 
 /// The levels of a timing wheel for times of 64 bits.
 ///
-/// A slot of a level is as long as the level's first bit says. A level has slots for two slots of the level
-/// above, the one that the wheel is in and the next. The level of a quarter of a millisecond has many slots:
-/// with the usual slack a usual wait ends in the slot where it began. To move a wait costs as much as to end
-/// it, because nothing of it is in a cache by then.
+/// The first bit of a level is the length of its slots. The slots of a level cover two slots of the level
+/// above: the one that the wheel is in, and the next. The level of a quarter of a millisecond has many slots,
+/// so that with the usual slack a usual wait ends in the slot where it began. Moving a wait costs as much as
+/// ending it, because by then no cache has it.
 struct wheel_levels {
     static constexpr std::array<unsigned, 11> first_bits{0, 6, 12, 18, 28, 34, 40, 46, 52, 58, 64};
     static constexpr unsigned count = first_bits.size() - 1;
 
-    /// The first whose next slot is worth a turn of its own, before its time comes.
+    /// The first level whose next slot is worth a turn of its own before its time comes.
     static constexpr unsigned first_prepared = 4;
 
     static constexpr unsigned slots(unsigned level) noexcept {
@@ -25,9 +25,9 @@ struct wheel_levels {
 
 /// What a level does with a time.
 struct wheel_level {
-    std::uint64_t other_slots_above; ///< the bits that say which slot of the level above
+    std::uint64_t other_slots_above; ///< the bits of the slot of the level above
     std::uint32_t last_slot;
-    std::uint32_t first_slot; ///< in a row of the slots of all levels, one level after the other
+    std::uint32_t first_slot; ///< its index among the slots of all levels
     std::uint32_t first_bit;
     std::uint32_t number;
 };
@@ -55,7 +55,7 @@ inline constexpr auto level_of_wheel_bit = [] {
 inline constexpr unsigned wheel_slots =
     wheel_level_table.back().first_slot + wheel_level_table.back().last_slot + 1;
 
-/// Of each block of slots in that row: the size of every level is a multiple of it.
+/// The size of a block of slots. The size of each level is a multiple of it.
 inline constexpr unsigned wheel_block = 128;
 inline constexpr auto level_of_wheel_block = [] {
     std::array<std::uint8_t, wheel_slots / wheel_block> level_of{};

@@ -38,7 +38,7 @@ circuit_breaker_options checked(circuit_breaker_options o) {
 
 std::atomic<std::uint64_t> breakers_made = 0;
 
-/// The same for the same arguments, and uniform in [0, 1) over all of them.
+/// A share in [0, 1) that depends on the arguments only, and is uniform over them.
 double share_of(std::uint64_t number, time_point opened) noexcept {
     random dice(number, static_cast<std::uint64_t>(opened.time_since_epoch().count()));
     return static_cast<double>(dice() >> 11) * 0x1p-53;
@@ -114,7 +114,7 @@ bool circuit_breaker::is_idle(time_point now) const noexcept {
     return is_closed() && !counts_row && heard_from_ <= now && window_.is_new_at(now);
 }
 
-/// Up to `now`: an attempt may begin now.
+/// The next time at which an attempt may begin. A time up to `now` means now.
 time_point circuit_breaker::next_begin(time_point now) const noexcept {
     switch (state_) {
     case breaker_state::closed:
@@ -126,7 +126,7 @@ time_point circuit_breaker::next_begin(time_point now) const noexcept {
     case breaker_state::half_open:
         break;
     }
-    if (now < open_until_) // another thread may have a later time
+    if (now < open_until_) // another thread may have read a later time
         return open_until_;
     auto const oldest =
         std::ranges::find_if(places_, [&](probe const& one) { return !has_hung(one.began, now); });
@@ -172,7 +172,7 @@ admission circuit_breaker::admit(std::uint64_t, time_point now) noexcept {
     return answer;
 }
 
-/// A refusal makes no change. Who calls this tells of the change.
+/// Like `admit`, but the caller has to tell of `made`. A refusal makes no change.
 admission circuit_breaker::admit_untold(time_point now, change& made) noexcept {
     if (state_ == breaker_state::closed)
         return now;
@@ -233,7 +233,7 @@ void circuit_breaker::on_end(attempt_end const& end) noexcept {
         tell(made, end.now);
 }
 
-/// Precondition: nobody has locked the mutex.
+/// Tells of a change. Precondition: this thread does not hold the mutex.
 void circuit_breaker::tell(change made, time_point now) const noexcept {
     std::shared_ptr<listener const> told;
     {
@@ -244,11 +244,11 @@ void circuit_breaker::tell(change made, time_point now) const noexcept {
         return;
     try {
         (*told)(made.from, made.to, now);
-    } catch (...) { // it must not throw, and a gate cannot
+    } catch (...) { // a gate cannot throw
     }
 }
 
-/// Precondition: there is one.
+/// Precondition: a place is free.
 void circuit_breaker::take_place(std::uint64_t ticket, time_point now) noexcept {
     std::erase_if(places_, [&](probe const& one) { return has_hung(one.began, now); });
     auto const later = std::ranges::upper_bound(places_, now, {}, &probe::began);
@@ -259,7 +259,7 @@ bool circuit_breaker::free_place(std::uint64_t ticket) noexcept {
     return std::erase_if(places_, [&](probe const& one) { return one.ticket == ticket; }) != 0;
 }
 
-/// For an attempt that comes without its ticket, as from a gate around this one that forgets it.
+/// Frees the place of an attempt without its ticket: a gate around this one may forget tickets.
 void circuit_breaker::free_place_of(time_point began) noexcept {
     auto const later = std::ranges::upper_bound(places_, began, {}, &probe::began);
     if (later != places_.begin()) // or its place has been taken from it

@@ -10,9 +10,9 @@
 
 namespace asio_retry::detail {
 
-/// Which of `count` things, numbered from 0, is due first. A binary heap that knows where each thing stands, so
-/// that each function takes at most O(log count). Of things that are due at the same time the one that was
-/// inserted first is the first. Only the constructor allocates.
+/// Finds which of `count` things, numbered from 0, is due first. It is a binary heap that knows the place of
+/// each thing, so that each function takes O(log count) at most. Of things that are due at the same time, the
+/// one inserted first is the first. Only the constructor allocates.
 class due_heap {
 public:
     explicit due_heap(std::size_t count)
@@ -53,7 +53,7 @@ private:
 
     struct due {
         time_point when;
-        std::uint64_t order; // of the insertion
+        std::uint64_t order; // the number of the insertion
         std::uint32_t thing;
 
         bool is_before(due const& other) const noexcept {

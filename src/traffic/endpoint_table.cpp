@@ -17,29 +17,29 @@ namespace asio_retry::detail {
 namespace {
 
 constexpr std::uint32_t nobody = (std::numeric_limits<std::uint32_t>::max)();
-constexpr int draws = 8;   // before it looks for an untried endpoint one by one
-constexpr int returns = 4; // of endpoints, at most, before a choice
+constexpr int draws = 8;   // at random; then it looks for an untried endpoint one by one
+constexpr int returns = 4; // endpoints that return before a choice, at most
 constexpr int slower_once =
-    16; // of so many ties the slower one wins one, or nobody would hear that it is fast again
+    16; // the slower one wins one tie in 16, so that somebody finds out that it is fast again
 
 bool has(std::span<endpoint_attempt const> tried, endpoint_record const& one) noexcept {
     return std::ranges::any_of(tried, [&](endpoint_attempt const& each) { return each.at.get() == &one; });
 }
 
-/// At most two thirds of the other, if both are known.
+/// Whether one latency is at most two thirds of the other. False unless both are known.
 bool is_clearly_faster(latency_step one, latency_step other) noexcept {
     return one != 0 && other != 0 && 3 * greatest_in(one) <= 2 * greatest_in(other);
 }
 
-constexpr int answers = 64; // of an endpoint, as many as are remembered
+constexpr int answers = 64; // the remembered answers of an endpoint
 
-/// By more than chance alone would make of two that are alike.
+/// Whether the difference is greater than chance makes between two equal endpoints.
 bool fails_more(int failures, int others) noexcept {
     int const more = failures - others;
     return more > 0 && more * more > failures + others;
 }
 
-/// One of 16 at least, or nobody would hear that the endpoint is well again.
+/// The weight of an endpoint: at least 1 of 16, so that somebody finds out that it is well again.
 std::size_t weight(int failures) noexcept {
     return static_cast<std::size_t>(std::max(answers - failures, answers / 16));
 }
@@ -50,12 +50,12 @@ std::size_t below(std::size_t count, random& dice) noexcept {
 
 } // namespace
 
-/// Where each endpoint of a list is. It has a number, its id: the index in the list. The table of the next list
-/// is made while this one is in use, so the ids of a record are two.
+/// The state of each endpoint of a list. The id of an endpoint is its index in the list. While the members of
+/// the next list are made, these are in use, so each record has two ids.
 struct endpoint_table::members {
     struct slot {
-        std::uint32_t position = nobody; // in `available`
-        latency_step counted = 0;        // in `latencies`
+        std::uint32_t position = nobody; // the index in `available`
+        latency_step counted = 0;        // the step counted in `latencies`
     };
 
     members(list all, std::size_t list_number)
@@ -73,7 +73,7 @@ struct endpoint_table::members {
 
     std::uint32_t& id_in(endpoint_record& one) const noexcept { return one.ids_[number % 2]; }
 
-    /// `nobody` if it is no longer in the list.
+    /// The id of a record; `nobody` if it is no longer in the list.
     std::uint32_t id_of(endpoint_record& one) const noexcept {
         std::uint32_t const id = id_in(one);
         return id < slots.size() && &at(id) == &one ? id : nobody;
@@ -81,7 +81,7 @@ struct endpoint_table::members {
 
     bool is_available(std::uint32_t id) const noexcept { return slots[id].position != nobody; }
 
-    /// Its breaker refuses attempts at `now`, and will until then at most.
+    /// Notes that the breaker refuses attempts at `now`, until `until` at most.
     void refuse(std::uint32_t id, time_point until, time_point now) noexcept {
         if (at(id).breaker_.state(now) == breaker_state::half_open) {
             refused.erase(id);
@@ -101,26 +101,26 @@ struct endpoint_table::members {
         probed.erase(id);
     }
 
-    /// Until then an attempt waits if none is available, as far as is known: nobody knows when a probe ends.
-    /// Precondition: none is slow.
+    /// The time until which an attempt waits if no endpoint is available. Nobody knows when a probe ends.
+    /// Precondition: no endpoint is slow.
     time_point first_return() const noexcept {
         time_point const first = refused.empty() ? (time_point::max)() : refused.first_time();
         return resting.empty() ? first : std::min(first, resting.first_time());
     }
 
-    /// How many are out because of their breakers or their servers.
+    /// How many endpoints are out because of their breakers or their servers.
     std::size_t count_out() const noexcept { return refused.size() + probed.size() + resting.size(); }
 
     std::shared_ptr<list const> const endpoints;
     std::size_t const number;
     std::vector<slot> slots;
     std::vector<std::uint32_t> available;
-    due_heap refused;            // by their breakers, until then, or until they no longer rest
-    due_heap probed;             // refused because probes run, which have hung if they run until then
-    due_heap slow;               // those who are ejected as slow
-    due_heap resting;            // those whose servers want it, until then
-    step_counts latencies;       // of the available ones
-    std::uint32_t well = nobody; // one that has failed less than another when both were compared
+    due_heap refused;            // by breakers; due when they may be asked or no longer rest
+    due_heap probed;             // refused because probes run; due when the probes have hung
+    due_heap slow;               // ejected as slow
+    due_heap resting;            // by the wish of their servers
+    step_counts latencies;       // of the available endpoints
+    std::uint32_t well = nobody; // an endpoint that failed less than another when both were compared
 };
 
 // --- records
@@ -240,7 +240,7 @@ endpoint_table::remains endpoint_table::assign(list endpoints, time_point now) {
     return left;
 }
 
-/// Finds what has changed while the list was made.
+/// Takes over what has changed while the list was made.
 void endpoint_table::reconcile(endpoint_record& at) noexcept {
     std::lock_guard const lock(mutex_);
     members& all = *members_;
@@ -272,7 +272,7 @@ admission endpoint_table::choose(std::span<endpoint_attempt const> tried, bool i
     if (now > latest_.load(std::memory_order_relaxed))
         latest_.store(now, std::memory_order_relaxed);
     bring_back_due(now);
-    for (;;) { // each turn but the last one moves one out, whose breaker has opened
+    for (;;) { // each turn except the last moves out an endpoint whose breaker has opened
         bool const is_there = !members_->available.empty();
         if (!is_there && (!insists || members_->resting.empty()))
             return refusal(insists, now);
@@ -294,7 +294,7 @@ admission endpoint_table::choose(std::span<endpoint_attempt const> tried, bool i
     }
 }
 
-/// The endpoint to be asked, whose breaker may refuse. Precondition: one is available.
+/// The endpoint to ask. Its breaker may refuse. Precondition: an endpoint is available.
 std::uint32_t endpoint_table::find(std::span<endpoint_attempt const> tried, random& dice) const noexcept {
     std::uint32_t const first = drawn(tried, nobody, dice);
     if (first == nobody)
@@ -303,7 +303,7 @@ std::uint32_t endpoint_table::find(std::span<endpoint_attempt const> tried, rand
     return second == nobody ? first : better(first, second, dice);
 }
 
-/// One that is available and has not been tried, `besides` another; `nobody` if there is none.
+/// An available endpoint that has not been tried, other than `besides`; `nobody` if there is none.
 std::uint32_t endpoint_table::drawn(std::span<endpoint_attempt const> tried, std::uint32_t besides,
                                     random& dice) const noexcept {
     members const& all = *members_;
@@ -320,7 +320,7 @@ std::uint32_t endpoint_table::drawn(std::span<endpoint_attempt const> tried, std
     for (int i = 0; i < more; at = below(count, dice), ++i)
         if (std::uint32_t const id = untried(at); id != nobody)
             return id;
-    for (std::size_t i = 0; i < count; ++i, at = at + 1 == count ? 0 : at + 1) // passes only tried ones
+    for (std::size_t i = 0; i < count; ++i, at = at + 1 == count ? 0 : at + 1) // skips tried endpoints
         if (std::uint32_t const id = untried(at); id != nobody)
             return id;
     return nobody;
@@ -333,7 +333,7 @@ std::uint32_t endpoint_table::better(std::uint32_t a, std::uint32_t b, random& d
     std::uint32_t const of_second = second.in_flight_.load(std::memory_order_relaxed);
     int const failed_first = first.failed_answers(), failed_second = second.failed_answers();
     bool const is_second = fails_more(failed_second, failed_first);
-    if (is_second || fails_more(failed_first, failed_second)) { // then being fast is no merit
+    if (is_second || fails_more(failed_first, failed_second)) { // being fast is no merit then
         members_->well = is_second ? a : b;
         bool const is_busier = is_second ? of_second > of_first : of_first > of_second;
         std::size_t const worse = weight(std::max(failed_first, failed_second)),
@@ -351,7 +351,7 @@ std::uint32_t endpoint_table::better(std::uint32_t a, std::uint32_t b, random& d
     return is_clearly_faster(second.median_, first.median_) && below(slower_once, dice) != 0 ? b : a;
 }
 
-/// Precondition: one is available, and all of these have been tried.
+/// Precondition: an endpoint is available, and all available ones have been tried.
 std::uint32_t endpoint_table::tried_longest_ago(std::span<endpoint_attempt const> tried) const noexcept {
     std::uint32_t found = nobody;
     std::uint64_t earliest = 0;
@@ -365,9 +365,9 @@ std::uint32_t endpoint_table::tried_longest_ago(std::span<endpoint_attempt const
     return found;
 }
 
-/// Until the first one may be asked again: nobody knows while a probe may end at any time. An attempt that
-/// insists hears of the breaker: it would hear of the rest again and again. Precondition: none is available, so
-/// none is ejected as slow.
+/// Refuses an attempt until the first endpoint may be asked again. A time is unknown while a probe may end. An
+/// attempt that insists hears of the breaker, because it would hear of the rest again and again. Precondition:
+/// no endpoint is available, so none is ejected as slow.
 admission endpoint_table::refusal(bool insists, time_point now) const noexcept {
     members const& all = *members_;
     time_point const first = std::max(all.first_return(), saturating_add(now, duration(1)));
@@ -409,7 +409,7 @@ void endpoint_table::note(endpoint_record& at, bool failed) noexcept {
     }
 }
 
-/// Its server wants to be left alone until then.
+/// Makes an endpoint rest until then, as its server wants.
 void endpoint_table::rest(endpoint_record& at, time_point until, time_point now) noexcept {
     std::lock_guard const lock(mutex_);
     at.rests_until_ = std::max(at.rests_until_.load(), until);
@@ -423,7 +423,7 @@ void endpoint_table::look(endpoint_record& at, time_point now) noexcept {
         place(id, now, false);
 }
 
-/// Puts one where its breaker, which has just refused it or not, and its server want it.
+/// Puts an endpoint where its breaker and its server want it. `was_refused`: the breaker has just refused it.
 void endpoint_table::place(std::uint32_t id, time_point now, bool was_refused) noexcept {
     members& all = *members_;
     endpoint_record& one = all.at(id);
@@ -476,7 +476,7 @@ void endpoint_table::bring_back_slow() noexcept {
     make_available(id);
 }
 
-/// Its breaker refuses it no more: it is available, unless it rests.
+/// Makes an endpoint available unless it rests, because its breaker no longer refuses.
 void endpoint_table::enter(std::uint32_t id, time_point now) noexcept {
     if (time_point const rested = members_->at(id).rests_until_; rested > now)
         members_->resting.set(id, rested);
@@ -491,8 +491,8 @@ void endpoint_table::make_available(std::uint32_t id) noexcept {
     count(id, all.at(id).median_);
 }
 
-/// Leaves the available, the resting or the slow ones. A slow one is asked again as if nothing were known of
-/// its latency.
+/// Takes an endpoint from the available, resting or slow ones. A slow one is asked again as if its latency were
+/// unknown.
 void endpoint_table::leave(std::uint32_t id) noexcept {
     members& all = *members_;
     if (all.slow.contains(id)) {
@@ -512,7 +512,7 @@ void endpoint_table::leave(std::uint32_t id) noexcept {
     count(id, 0);
 }
 
-/// How many may be out because they are slow. One at least is always asked.
+/// How many endpoints may be out because they are slow. At least one is always asked.
 std::size_t endpoint_table::allowed_slow() const noexcept {
     std::size_t const all = members_->slots.size();
     double const share =
@@ -538,8 +538,8 @@ void endpoint_table::hear(endpoint_record& at, duration took, time_point now) no
     at.is_recording_.store(false, std::memory_order_release);
 }
 
-/// A later attempt of a hedge has succeeded before one at this endpoint. That counts as a slow success, of a
-/// latency that nobody knows.
+/// Counts a slow success of unknown latency: a later attempt of a hedge has succeeded before the one at this
+/// endpoint.
 void endpoint_table::hear_of_defeat(endpoint_record& at, time_point now) noexcept {
     if (!begin_recording(at))
         return;
@@ -552,7 +552,7 @@ void endpoint_table::hear_of_defeat(endpoint_record& at, time_point now) noexcep
     at.is_recording_.store(false, std::memory_order_release);
 }
 
-/// Returns false if another thread records: then a result less is known.
+/// Returns false if another thread records. Then this result is lost.
 bool endpoint_table::begin_recording(endpoint_record& at) noexcept {
     if (at.is_recording_.exchange(true, std::memory_order_acquire))
         return false;
@@ -564,7 +564,7 @@ bool endpoint_table::begin_recording(endpoint_record& at) noexcept {
     return true;
 }
 
-/// Compares it with the others, if it is slower than the fastest one.
+/// Compares an endpoint with the others, if it is slower than the fastest one.
 void endpoint_table::judge(endpoint_record& at, latency_step median, bool is_new, bool is_slow,
                            time_point now) noexcept {
     std::lock_guard const lock(mutex_);
@@ -583,7 +583,7 @@ void endpoint_table::judge(endpoint_record& at, latency_step median, bool is_new
         at.slow_in_row_ = at.times_slow_ = 0;
 }
 
-/// After enough in a row it is ejected, each time for longer.
+/// Ejects an endpoint after enough slow successes in a row, each time for longer.
 void endpoint_table::count_slow(std::uint32_t id, time_point now) noexcept {
     members& all = *members_;
     endpoint_record& at = all.at(id);
@@ -604,7 +604,7 @@ bool endpoint_table::is_slower(latency_step one, latency_step other) const noexc
                              slow_factor_ * static_cast<double>(greatest_in(other).count());
 }
 
-/// Counts the latency of an available one.
+/// Counts the latency of an available endpoint.
 void endpoint_table::count(std::uint32_t id, latency_step step) noexcept {
     members& all = *members_;
     latency_step& counted = all.slots[id].counted;

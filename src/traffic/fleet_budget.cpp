@@ -12,7 +12,7 @@ namespace asio_retry {
 namespace {
 
 constexpr std::int64_t whole_token = 1'000'000'000;
-constexpr std::int64_t most_earned = 4'000'000'000'000'000'000; // the sum of two still fits
+constexpr std::int64_t most_earned = 4'000'000'000'000'000'000; // the sum of two such numbers still fits
 
 std::int64_t counted_of(double tokens) noexcept {
     return static_cast<std::int64_t>(std::min(std::round(tokens * whole_token), 4e18));
@@ -124,7 +124,7 @@ void fleet_budget::end_question(time_point now) noexcept {
     ask_again_ = saturating_add(now, interval_);
 }
 
-/// How many tokens are needed beyond the held ones.
+/// How many tokens are missing beyond the held ones.
 std::uint64_t fleet_budget::missing() const noexcept {
     std::uint64_t const used =
         std::max<std::uint64_t>(reserved_, missed_); // a missed retry may still be reserved

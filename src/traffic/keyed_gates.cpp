@@ -61,7 +61,7 @@ private:
     struct entry {
         std::string key;
         std::shared_ptr<void> gate;
-        bool is_busy = false; // it is in that list
+        bool is_busy = false; // in that list
     };
     using entries = std::list<entry>;
 
@@ -87,7 +87,7 @@ private:
         return which.gate.use_count() == 1 && is_idle_(which.gate.get(), now);
     }
 
-    /// One that was busy may be idle now. All of them have their turn.
+    /// Looks at a busy gate again, which may be idle now. Each busy gate has its turn.
     void look_again(time_point now) noexcept {
         if (next_look_ == busy_.end())
             next_look_ = busy_.begin();
@@ -98,8 +98,7 @@ private:
             move(which, candidates_, candidates_.end());
     }
 
-    /// Moves those away that are busy, until the last candidate is idle. Returns whether it has found such a
-    /// one.
+    /// Moves busy gates away, until the last candidate is idle. Returns whether a candidate is idle.
     bool look_for_idle(time_point now) noexcept {
         for (int looks = 0; looks != most_looks && !candidates_.empty(); ++looks) {
             auto const last = std::prev(candidates_.end());
@@ -110,8 +109,9 @@ private:
         return false;
     }
 
-    /// Or one that becomes idle by itself, such as a closed breaker whose window is not empty. Precondition: a
-    /// look has found no idle candidate, so some are busy.
+    /// The first idle gate; otherwise the first that time makes idle, such as a closed breaker whose window is
+    /// not empty; otherwise the oldest. Precondition: a look has found no idle candidate, so some gates are
+    /// busy.
     entries::iterator idle_or_oldest(time_point now) noexcept {
         auto fading = busy_.end();
         auto which = busy_.begin();
@@ -138,7 +138,7 @@ private:
     idle_check const is_idle_;
     std::mutex mutable mutex_;
     entries candidates_; // the most recently used first
-    entries busy_;       // held or not idle when it was looked at; the last to come is the last
+    entries busy_;       // held, or not idle at the last look; the latest is the last
     entries::iterator next_look_ = busy_.end();
     std::unordered_map<std::string_view, entries::iterator> by_key_; // views of the entries
     std::uint64_t forgotten_in_use_ = 0;

@@ -20,7 +20,7 @@ void demand(bool good, std::string_view field, Value value, std::string_view rul
         refuse(field, value, rule);
 }
 
-/// Refuses it too, and adds the value of the other field, whose name ends the rule.
+/// Refuses an option unless it is `good`. The rule ends with the name of another field, whose value is added.
 template <typename Value>
 void demand(bool good, std::string_view field, Value value, std::string_view rule, Value other) {
     if (good)

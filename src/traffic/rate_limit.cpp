@@ -15,17 +15,17 @@
 namespace asio_retry {
 namespace {
 
-constexpr std::size_t most_beginnings = 16; // that can be taken back
+constexpr std::size_t most_beginnings = 16; // the last attempts that began, which can be taken back
 
 // The tickets of attempts that do not begin at once.
-constexpr std::uint64_t began_late = 1;   // out of its slot
-constexpr std::uint64_t late_promise = 2; // for a time out of its slot
+constexpr std::uint64_t began_late = 1;   // the attempt begins out of its slot
+constexpr std::uint64_t late_promise = 2; // promised a time out of its slot
 constexpr std::uint64_t in_slot = 3; // and, when its time was promised, the shift and the number of the rate
 constexpr int bits_of_rate = 8;
 constexpr std::uint64_t rate_mask = (1u << bits_of_rate) - 1;
 constexpr duration longest_shift(duration::max().count() >> bits_of_rate);
 
-constexpr int most_forgotten = 64; // runs of slots that have passed, in one call
+constexpr int most_forgotten = 64; // runs of passed slots that one call forgets
 
 duration interval_of(std::uint32_t n, duration per) {
     detail::demand(n > 0, "rate_limit.n", n, "must be positive");
@@ -41,13 +41,13 @@ duration tolerance_of(std::uint32_t burst, duration interval) {
     return burst - 1 > most ? duration::max() : (burst - 1) * interval;
 }
 
-/// How many intervals a slot is after that time. Saturates.
+/// How many intervals the slot is after the time. Saturates.
 duration::rep count_of(time_point slot, time_point after, duration interval) noexcept {
     duration const length = slot < after ? -elapsed_between(slot, after) : elapsed_between(after, slot);
     return length / interval;
 }
 
-/// From a slot on; saturates.
+/// The slot that is `count` slots later. Saturates.
 time_point slots_after(time_point slot, duration::rep count, duration interval) noexcept {
     return count > duration::max() / interval ? time_point::max() : saturating_add(slot, count * interval);
 }
@@ -56,7 +56,7 @@ time_point slots_after(time_point slot, duration::rep count, duration interval) 
 
 struct rate_limit::free_slots {
     std::map<time_point, time_point> runs; // the first and the last slot of each
-    std::map<time_point, time_point> old;  // before the last change; destroyed by the next one
+    std::map<time_point, time_point> old;  // from before the last change; the next change destroys them
 };
 
 rate_limit::rate_limit(std::uint32_t n, saturating_duration per, std::uint32_t burst)
@@ -123,7 +123,7 @@ bool rate_limit::is_idle(time_point now) const noexcept {
     return waiting_count_ == 0 && std::max(saturating_add(arrival_, shift_), late_arrival_) <= now;
 }
 
-/// When the next attempt may begin that begins late.
+/// When the next late attempt may begin.
 time_point rate_limit::next_late() const noexcept {
     time_point const after_last = saturating_add(saturating_add(last_begun_, shift_), interval_);
     return std::max(after_last, saturating_add(late_arrival_, -tolerance_));
@@ -143,8 +143,8 @@ std::uint64_t rate_limit::ticket_of_slot() const noexcept {
     return in_slot + (static_cast<std::uint64_t>(shift_.count()) << bits_of_rate | (changes_made_ & rate_mask));
 }
 
-/// Of an attempt that was promised that time. Without a ticket it is promised by the present shift. Nothing if
-/// the rate has changed too often since.
+/// The slot of an attempt that was promised that time. Without a ticket the present shift has promised it.
+/// Nothing if the rate has changed too often since.
 std::optional<time_point> rate_limit::slot_of(time_point promised, std::uint64_t ticket) const noexcept {
     if (ticket < in_slot && promised == (time_point::max)()) // perhaps at another rate
         return std::nullopt;
@@ -184,7 +184,7 @@ rate_limit_numbers rate_limit::numbers() const noexcept {
     return numbers_;
 }
 
-/// From now on, all slots are times, without a shift.
+/// Makes all slots times without a shift.
 void rate_limit::take_rate(time_point now) noexcept {
     rate const next = *std::exchange(next_rate_, std::nullopt);
     time_point const arrival = std::max(saturating_add(arrival_, shift_), late_arrival_);
@@ -263,11 +263,11 @@ void rate_limit::unwatch(gate_waiter& waiter, admission const&) noexcept {
         --waiting_count_;
         to_wake_ = std::min(to_wake_, waiting_count_);
     } else {
-        wake_next(); // it may end without asking again
+        wake_next(); // the waiter may end without asking again
     }
 }
 
-/// Those who are woken ask again, and each of them wakes the next one.
+/// Wakes a waiter, which asks again and wakes the next one.
 void rate_limit::wake_next() noexcept {
     if (to_wake_ == 0)
         return;
@@ -295,7 +295,8 @@ void rate_limit::note_beginning(time_point now, time_point slot) noexcept {
     begun_.push_back({now, slot, slot}); // the memory is reserved
 }
 
-/// The slot of an attempt that began at once at that time. Such attempts are alike, and each may have any slot.
+/// The slot of an attempt that began at once at that time. Such attempts are alike, so each may get any of
+/// their slots.
 std::optional<time_point> rate_limit::take_beginning(time_point at) noexcept {
     auto const after = std::ranges::upper_bound(begun_, at, {}, &beginning::at);
     if (after == begun_.begin() || std::prev(after)->at != at)
@@ -309,8 +310,8 @@ std::optional<time_point> rate_limit::take_beginning(time_point at) noexcept {
     return slot;
 }
 
-/// An attempt may begin in a slot, or up to the tolerance later: the slots that follow conform as before. A
-/// slot that has passed is of no use, unless all that follow are given back: the last run of them is kept.
+/// An attempt may begin in a slot, or later up to the tolerance: later slots still conform. A passed slot is of
+/// no use, unless all later slots are given back. So the last run of them is kept.
 std::optional<time_point> rate_limit::take_free(time_point now) noexcept {
     time_point const earliest =
         saturating_add(std::max(now, saturating_add(late_arrival_, -shift_)), -tolerance_);
@@ -335,7 +336,7 @@ std::optional<time_point> rate_limit::take_free(time_point now) noexcept {
     return slot;
 }
 
-/// A slot before the last one. Without memory it is lost.
+/// Gives back a slot before the last one. Without memory the slot is lost.
 void rate_limit::add_free(time_point slot) noexcept {
     auto const after = free_->runs.upper_bound(slot);
     auto const before = after == free_->runs.begin() ? free_->runs.end() : std::prev(after);
@@ -389,7 +390,7 @@ void rate_limit::give_time_back(time_point slot) noexcept {
         add_free(slot);
 }
 
-/// Only the last of them can leave its time to the next one.
+/// Only the last late attempt can leave its time to the next one.
 void rate_limit::give_back_late(attempt_end const& end) noexcept {
     bool const is_last = end.ticket == began_late
                              ? end.now == late_at_
@@ -398,7 +399,7 @@ void rate_limit::give_back_late(attempt_end const& end) noexcept {
         late_arrival_ = saturating_add(late_arrival_, -interval_);
 }
 
-/// Nobody has the last slot, nor any free one before it: they are as if they had not been asked for.
+/// Gives back the last slot, and the free slots before it, as if nobody had asked for them.
 void rate_limit::free_last() noexcept {
     arrival_ = saturating_add(arrival_, -interval_);
     if (free_->runs.empty() || free_->runs.rbegin()->second != last_slot())

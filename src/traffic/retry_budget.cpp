@@ -10,7 +10,7 @@ namespace asio_retry {
 namespace {
 
 constexpr std::int64_t one_retry = 1'000'000'000;
-constexpr double greatest_balance = 4e18; // the sum of two still fits
+constexpr double greatest_balance = 4e18; // the sum of two such numbers still fits
 constexpr duration::rep never_folded = std::numeric_limits<duration::rep>::min();
 
 std::int64_t billionths(double retries) noexcept {
@@ -54,7 +54,7 @@ std::optional<duration> retry_budget::time_since_fold(time_point now) const noex
                                                   : duration::zero();
 }
 
-/// Claims the time since the last fold for this one.
+/// Claims the time since the last fold for this fold.
 duration retry_budget::claim_time(time_point now) const noexcept {
     duration::rep const end = now.time_since_epoch().count();
     duration::rep begin = folded_at_.load();

@@ -8,7 +8,7 @@
 
 namespace asio_retry::detail {
 
-/// How many endpoints have which latency. Each function takes a bounded time, whatever their number.
+/// Counts endpoints by latency. The time of each function does not depend on their number.
 class step_counts {
 public:
     /// Does nothing if the latency is unknown.
@@ -20,8 +20,8 @@ public:
     /// The lowest latency; 0 if none is known.
     latency_step lowest() const noexcept { return at(0); }
 
-    /// The median, without one of latency `own`: of an even number the upper one of the two. 0 if there is no
-    /// other.
+    /// The median without one endpoint of latency `own`; of an even number the upper one of two. 0 if there is
+    /// no other endpoint.
     latency_step median_without(latency_step own) noexcept {
         remove(own);
         latency_step const median = at(all_ / 2);
@@ -40,7 +40,7 @@ private:
         all_ += change;
     }
 
-    /// The latency that `rank` others are before; 0 if there are not so many.
+    /// The latency of that rank, from 0; 0 if there are fewer.
     latency_step at(std::uint32_t rank) const noexcept {
         if (rank >= all_)
             return 0;

@@ -28,24 +28,20 @@ def written(left):
 
 
 def texts():
-    for letter, one in UNITS:
-        for count in [0, 1, 7, 42, 100, 999, 12345, 2562047, 2562048, 9999999, 10000000, 99999998, 99999999]:
-            yield f"{count}{letter}"
-        yield from [f"00000001{letter}", f"000000001{letter}", f"100000000{letter}", f"99999999999999999999{letter}"]
-        yield from [letter, f"-1{letter}", f"+1{letter}", f"1.5{letter}", f"1 {letter}", f"1{letter}{letter}", f"{letter}1"]
-        yield from [f"1e3{letter}", f"0x1{letter}", f"1_0{letter}", f"1{letter}s", f"1{letter};", f"٣{letter}"]
-    yield from ["", "1", "12345678", "123456789", "1h", "1s", "1U", "1N", "1ms", "1us", "1ns", "1min", "1D", "1d", "1µ"]
-    yield from ["inf", "infinity", "Infinitym", "nanm", "1S,1S", "1S 1S", "1H30M", '"1S"', "1S\x01", "\x001S"]
+    yield "0n"
+    for letter, _ in UNITS:
+        yield from [f"1{letter}", f"99999999{letter}"]
+    yield from ["2562047H", "2562048H"]  # the last that 63 bits hold, and the first beyond
+    yield from ["00000001n", "000000001n", "100000000n", "99999999999999999999n"]
+    yield from ["n", "-1n", "+1n", "1.5n", "1 n", "1nn", "n1", "1e3n", "0x1n", "1_0n", "1ns", "1n;", "٣n"]
+    yield from ["", "1", "12345678", "1h", "1U", "1min", "1µ", "inf", "1S,1S", "1H30M"]
 
 
 def lefts():
-    edges = {0, 1, 2, 99, GREATEST, GREATEST - 1, -1, -GREATEST}
-    for _, one in UNITS:
-        for edge in [one, 10 * one, 10**8 * one]:
-            edges |= {n for n in (edge - one, edge - 1, edge, edge + 1, edge + one - 1, edge + one)}
-        edges |= {12345678 * one, 1234567 * one + one // 2, 3 * one // 2}
-    edges |= {99_950_000, 100_000_001, 1_500_000_000, 86_400 * 10**9, 365 * 86_400 * 10**9}
-    return sorted(n for n in edges if n <= GREATEST)
+    edges = {0, 1, -1, GREATEST, GREATEST - 1, -GREATEST, 99_950_000, 1_500_000_000}
+    for _, one in UNITS[:-1]:
+        edges |= {10**8 * one - 1, 10**8 * one}
+    return sorted(edges)
 
 
 print("way,text,ns")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A Prometheus of the distribution scrapes the gateway, and says of it what its clients have seen.
-usage: prometheus.py GATEWAY OBSERVABILITY-FOLDER WORK-FOLDER PROMETHEUS PROMTOOL"""
+usage: prometheus.py GATEWAY OBSERVABILITY-FOLDER DASHBOARD WORK-FOLDER PROMETHEUS PROMTOOL"""
 import http.client
 import http.server
 import json
@@ -27,11 +27,12 @@ class Upstream(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def main(gateway, observability, work, prometheus, promtool):
+def main(gateway, observability, dashboard, work, prometheus, promtool):
     if are_missing(prometheus, promtool):
         return 77
     is_silent([promtool, "check", "rules", os.path.join(observability, "alerts.yml")], "the rules are rules")
-    is_silent([promtool, "test", "rules", "alerts_test.yml"], "the rules say what they should", None, observability)
+    is_silent([promtool, "test", "rules", os.path.join(os.path.dirname(__file__), "gateway_alerts.yml")],
+              "the rules say what they should")
     is_silent([promtool, "check", "config", "--syntax-only", "prometheus.yml"], "it can be configured so", None,
               observability)
 
@@ -88,11 +89,15 @@ def main(gateway, observability, work, prometheus, promtool):
             client.getresponse().read()
             return scraper.query(expression)
 
-        with open(os.path.join(observability, "dashboard.json")) as file:
-            dashboard = json.load(file)
-        for panel in dashboard["panels"]:
+        with open(dashboard) as file:
+            panels = json.load(file)["panels"]
+        variables = {"$__rate_interval": "1m", "$instance": ".*", "${servers}": "gateway_server",
+                     "${budget}": "gateway_retry_budget"}
+        for panel in panels:
             for target in panel["targets"]:
-                expression = target["expr"].replace("$__rate_interval", "1m").replace("$instance", ".*")
+                expression = target["expr"]
+                for variable, value in variables.items():
+                    expression = expression.replace(variable, value)
                 wait_for("the panel \"" + panel["title"] + "\": " + expression, lambda: query_under_load(expression))
     finally:
         for process in processes:

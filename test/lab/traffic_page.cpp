@@ -71,9 +71,9 @@ private:
     figure_table const& found_;
 };
 
-using sentences = std::vector<std::string>;
+using phrases = std::vector<std::string>;
 
-sentences of_amplification(findings const& found) {
+phrases of_amplification(findings const& found) {
     auto const line = [&](std::string const& name, std::string const& setting, int digits) {
         return "| " + name + " | " + found.of("4 attempts, " + setting, "hits_per_request", digits) + " | " +
                found.of("3 attempts, " + setting, "hits_per_request", digits) + " |";
@@ -82,19 +82,17 @@ sentences of_amplification(findings const& found) {
             line("retry_budget", "retry_budget", 3)};
 }
 
-sentences of_load(findings const& found) {
+phrases of_load(findings const& found) {
     auto const percent = [&](std::string const& setting, double failing) {
         return with_digits(100 * found.row_of(setting, failing)[2], 1) + " %";
     };
-    return {"When all fail, retry_budget sends " + with_digits(found.row_of("retry_budget", 1)[1], 2) +
-                " attempts per request, and " + with_digits(found.row_of("no budget", 1)[1], 0) +
-                " are sent without a budget",
-            "When a tenth fails, " + percent("retry_budget", 0.1) + " of the requests succeed, and " +
-                percent("retry_budget", 0.05) + " when a twentieth does",
-            "gives up retrying sooner: " + percent("gRPC 10/0.1", 0.1) + " at a tenth"};
+    return {with_digits(found.row_of("retry_budget", 1)[1], 2) + " attempts per request",
+            with_digits(found.row_of("no budget", 1)[1], 0) + " are sent without",
+            percent("retry_budget", 0.1) + " of the requests",
+            percent("retry_budget", 0.05) + " when a twentieth", percent("gRPC 10/0.1", 0.1) + " at a tenth"};
 }
 
-sentences of_metastable(findings const& found) {
+phrases of_metastable(findings const& found) {
     auto const is_never = [&](std::string const& setting) {
         return std::isnan(found.figure(setting, "back_after_s"));
     };
@@ -103,7 +101,7 @@ sentences of_metastable(findings const& found) {
                    ? "never, " + found.of(setting, "attempts_per_request", 1)
                    : found.of(setting, "back_after_s", 0) + ", " + found.of(setting, "attempts_per_request", 2);
     };
-    sentences said;
+    phrases said;
     for (std::string const clients : {"1 x 700/s", "7 x 100/s", "70 x 10/s", "700 x 1/s"}) {
         std::string const number = clients.substr(0, clients.find(' '));
         std::string line = "| " + clients;
@@ -126,7 +124,7 @@ sentences of_metastable(findings const& found) {
     return said;
 }
 
-sentences of_stampede(findings const& found) {
+phrases of_stampede(findings const& found) {
     auto const line = [&](std::string const& name, std::string const& setting) {
         return "| " + name + " | " + found.percent(setting, "peak_share_per_10_ms", 1) + " % |";
     };
@@ -134,17 +132,16 @@ sentences of_stampede(findings const& found) {
             line("20 % more or less", "20 % more or less"), "| none | all |"};
 }
 
-sentences of_pushback(findings const& found) {
+phrases of_pushback(findings const& found) {
     std::string const both = "and both: the default";
-    return {found.of("to the letter", "attempts_per_client", 1) +
-                " attempts for each client, and eight minutes",
-            "takes " + found.of(both, "attempts_per_client", 1) + " attempts and " +
-                found.of(both, "all_served_after_s", 0) + " s, with at most " +
-                found.percent(both, "peak_share_per_10_ms", 1) + " % of the clients in the same 10 ms"};
+    return {found.of("to the letter", "attempts_per_client", 1) + " attempts for each client",
+            found.of(both, "attempts_per_client", 1) + " attempts and " +
+                found.of(both, "all_served_after_s", 0) + " s",
+            found.percent(both, "peak_share_per_10_ms", 1) + " % of the clients"};
 }
 
-sentences of_deadlines(findings const& found) {
-    sentences said;
+phrases of_deadlines(findings const& found) {
+    phrases said;
     for (figure_table::row const& row : found.all().rows)
         said.push_back("| " + row.setting + " | " + with_digits(row.figures[0], 1) + " s | " +
                        with_digits(100 * row.figures[2], 0) + " % | " + with_digits(100 * row.figures[3], 0) +
@@ -152,9 +149,9 @@ sentences of_deadlines(findings const& found) {
     return said;
 }
 
-sentences of_throttle(findings const& found) {
-    sentences said{"gets " + found.of("30 s, 0.9", "sent_per_accepted_at_300_per_s", 1) +
-                   " attempts for each accepted one, whatever the window"};
+phrases of_throttle(findings const& found) {
+    phrases said{found.of("30 s, 0.9", "sent_per_accepted_at_300_per_s", 1) +
+                 " attempts for each accepted one"};
     for (figure_table::row const& row : found.all().rows)
         said.push_back("| " + row.setting + " | " +
                        (std::isnan(row.figures[0]) ? "not in 300 s" : with_digits(row.figures[0], 0) + " s") +
@@ -162,7 +159,7 @@ sentences of_throttle(findings const& found) {
     return said;
 }
 
-sentences of_fleet(findings const& found) {
+phrases of_fleet(findings const& found) {
     auto const loads = [&](std::string const& setting) {
         return found.of(setting, "load_first_10_s", 2) + " | " + found.of(setting, "load_last_30_s", 2) +
                " | " + found.percent(setting, "granted_in_health") + " % |";
@@ -190,7 +187,7 @@ sentences of_fleet(findings const& found) {
             batch("20", twenty)};
 }
 
-sentences of_hedging(findings const& found) {
+phrases of_hedging(findings const& found) {
     auto const times = [&](std::string const& setting, int digits) {
         return " | " + found.of(setting, "p50_ms", digits) + " ms | " + found.of(setting, "p999_ms", 0) +
                " ms | ";
@@ -210,8 +207,8 @@ sentences of_hedging(findings const& found) {
             line("the same, but what lost is not recorded", "5 % slow: q = 0.95 of winners alone", 1, 2)};
 }
 
-sentences of_endpoints(findings const& found) {
-    sentences said;
+phrases of_endpoints(findings const& found) {
+    phrases said;
     for (figure_table::row const& row : found.all().rows)
         said.push_back("| " + row.setting + " | " + with_digits(row.figures[0], 1) + " ms | " +
                        with_digits(row.figures[1], 0) + " ms | " + with_digits(row.figures[2], 0) + " | " +
@@ -219,21 +216,20 @@ sentences of_endpoints(findings const& found) {
     return said;
 }
 
-sentences of_ethernet(findings const& found) {
+phrases of_ethernet(findings const& found) {
     double least = 1e9, greatest = 0, more = 0;
     for (figure_table::row const& row : found.all().rows) {
         least = std::min(least, row.figures[2]);
         greatest = std::max(greatest, row.figures[2]);
         more = row.figures[4];
     }
-    return {"it takes " + with_digits(least, 1) + " to " + with_digits(greatest, 1) +
-            " times n log2 n slots until each has been alone in one. A station makes log2 n + " +
-            with_digits(more, 2) + " attempts"};
+    return {with_digits(least, 1) + " to " + with_digits(greatest, 1) + " times n log2 n slots",
+            "log2 n + " + with_digits(more, 2) + " attempts"};
 }
 
 struct page_of_a_study {
     char const* study;
-    sentences (*said)(findings const&);
+    phrases (*said)(findings const&);
 };
 
 constexpr page_of_a_study pages[] = {

@@ -1,8 +1,7 @@
 #include <asio_retry/random.hpp>
 
-#include <asio_retry/detail/policy/duration_text.hpp>
-
 #include "numbers/whole_range.hpp"
+#include "policy/duration_text.hpp"
 #include "support/split_mix_64.hpp"
 
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
-#include <asio_retry/detail/policy/duration_text.hpp>
 #include <asio_retry/retry_policy.hpp>
 #include <asio_retry/retry_scheduler.hpp>
 #include <asio_retry/virtual_time.hpp>
 
 #include "numbers/any_shape.hpp"
 #include "numbers/whole_range.hpp"
+#include "policy/duration_text.hpp"
 #include "support/message_of.hpp"
 
 #include <boost/asio/io_context.hpp>

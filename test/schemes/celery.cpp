@@ -43,8 +43,8 @@ TEST(scheme_C1_C2, every_published_row) {
         EXPECT_EQ(in_seconds(capped.greatest), whole(row, "new_jit_max"));
         ++compared;
     }
-    EXPECT_EQ(negative, 160u);
-    EXPECT_EQ(compared, 420u);
+    EXPECT_EQ(negative, 20u);
+    EXPECT_EQ(compared, 40u);
 }
 
 // After the 11th failure c is 1024 s: the older form is at its maximum of 600 s in 425 of 1025 draws.

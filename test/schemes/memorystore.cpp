@@ -31,8 +31,8 @@ TEST(scheme_E1, every_published_row) {
         }
         ++compared;
     }
-    EXPECT_EQ(compared, 100u);
-    EXPECT_EQ(at_the_maximum, 45u);
+    EXPECT_EQ(compared, 60u);
+    EXPECT_EQ(at_the_maximum, 27u);
 }
 
 TEST(scheme_E1, a_fresh_millisecond_of_0_to_1000_is_drawn_each_time) {

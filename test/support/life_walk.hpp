@@ -4,7 +4,7 @@
 // is chosen by a walk. It has a machine that decides as little as possible, and no types, no Asio and no
 // scheduler.
 
-#include "operation/driver.hpp"
+#include "operation/driver_loop.hpp"
 
 #include <asio_retry/detail/scope/scope_state.hpp>
 

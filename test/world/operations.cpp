@@ -273,7 +273,8 @@ private:
         case 15:
             return in_context(before_retry(by(by_token()), by(plain())), "before_retry");
         case 16:
-            return in_scope(by(by_coroutine()), "awaitable in a scope");
+            return dice_.one_in(2) ? in_scope(by(by_coroutine()), "awaitable in a scope")
+                                   : in_context(by(by_coroutine()), "awaitable");
         default:
             return in_context(connection(), "fresh_connection");
         }

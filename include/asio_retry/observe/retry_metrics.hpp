@@ -1,10 +1,10 @@
 #pragma once
 
-#include <asio_retry/detail/observe/bucket_counts.hpp>
 #include <asio_retry/retry_observer.hpp>
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,6 +21,13 @@ struct gauge_access;
 struct gauge_family;
 struct grpc_counts;
 struct open_telemetry_counts;
+
+/// What a histogram has counted. `src/observe/buckets.hpp` knows the bounds.
+template <std::size_t Bounds>
+struct bucket_counts {
+    std::array<std::atomic<std::uint64_t>, Bounds + 1> values{}; // the last is of values above every bound
+    std::atomic<double> sum = 0;
+};
 
 } // namespace detail
 

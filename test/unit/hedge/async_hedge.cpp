@@ -134,18 +134,6 @@ TEST_F(async_hedge_test, delivers_at_once_if_it_is_told_to) {
     expect_end({}, 7);
 }
 
-TEST_F(async_hedge_test, a_cancellation_is_delivered_at_once_too) {
-    start_two_that_ignore_it(hedge_policy(10ms).deliver_at_once());
-    signal.emit(asio::cancellation_type::terminal);
-    EXPECT_EQ(record.count, 0) << "not inside emit";
-    poll();
-    EXPECT_EQ(record.count, 1);
-    attempts.drop(1);
-    attempts.complete(2, refused());
-    poll();
-    expect_end(aborted());
-}
-
 TEST_F(async_hedge_test, decision_58_those_that_ignore_a_cancellation_are_told_again_at_the_deadline) {
     attempts.on_cancel = nullptr;
     start(hedge_policy(10ms).total_timeout(50ms));
@@ -163,16 +151,6 @@ TEST_F(async_hedge_test, a_limit_tells_all) {
     EXPECT_EQ(time.now(), begin + 15ms);
     EXPECT_EQ(attempts.started, 2u);
     expect_end(timed_out());
-}
-
-TEST_F(async_hedge_test, a_cancellation_is_forwarded_to_all_as_it_is) {
-    start(hedge_policy(10ms).max_attempts(3));
-    time.advance(20ms);
-    signal.emit(asio::cancellation_type::partial);
-    for (std::uint64_t number : {1u, 2u, 3u})
-        EXPECT_THAT(attempts.told[number], ElementsAre(asio::cancellation_type::partial));
-    poll();
-    expect_end(aborted());
 }
 
 TEST_F(async_hedge_test, one_that_succeeds_wins_over_a_cancellation) {
@@ -225,23 +203,6 @@ TEST_F(async_hedge_test, a_loser_that_throws_when_it_is_told_does_not_cost_the_r
     EXPECT_THROW(poll(), std::runtime_error) << "out of the context";
     poll();
     expect_end({}, 7);
-}
-
-TEST_F(async_hedge_test, a_total_cancellation_counts_while_the_first_is_alone) {
-    start();
-    signal.emit(asio::cancellation_type::total);
-    poll();
-    expect_end(aborted());
-}
-
-TEST_F(async_hedge_test, a_total_cancellation_is_ignored_later) {
-    start();
-    time.advance(10ms);
-    signal.emit(asio::cancellation_type::total);
-    EXPECT_TRUE(attempts.told.empty());
-    attempts.complete(1, {}, 3);
-    poll();
-    expect_end({}, 3);
 }
 
 TEST_F(async_hedge_test, one_that_throws_after_it_has_completed_has_completed) {
@@ -392,14 +353,6 @@ TEST_F(async_hedge_test, the_quantile_learns_from_a_loser_how_long_it_had_run) {
     poll();
     EXPECT_GE(seen->value(), 12ms);
     expect_end({}, 1);
-}
-
-TEST_F(async_hedge_test, the_hook_may_cancel) {
-    start(hedge_policy(10ms).on_hedge([&](std::uint64_t) { signal.emit(asio::cancellation_type::terminal); }));
-    time.advance(10ms);
-    poll();
-    EXPECT_EQ(attempts.started, 1u);
-    expect_end(aborted());
 }
 
 // --- awaitables

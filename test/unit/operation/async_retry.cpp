@@ -50,12 +50,6 @@ TEST_F(async_retry_token, first_attempt_of_an_awaitable_that_no_coroutine_awaits
     EXPECT_EQ(attempts, 1);
 }
 
-TEST_F(async_retry_token, callback_on_a_context) {
-    async_retry(io, operation(), every_100ms(), record.handler());
-    time.run();
-    EXPECT_EQ(record.value, 3);
-}
-
 TEST_F(async_retry_token, use_future) {
     auto succeeding = async_retry(io, operation(), every_100ms(), asio::use_future);
     time.run();

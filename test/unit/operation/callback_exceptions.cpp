@@ -5,6 +5,7 @@
 
 #include "support/coroutine_ends.hpp"
 #include "support/policies.hpp"
+#include "support/recording_gate.hpp"
 #include "support/scripted_operation.hpp"
 #include "support/throws_at.hpp"
 
@@ -13,6 +14,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -141,23 +143,33 @@ std::vector<throwing_callable> throwing_callables() {
 
 class throwing_policy : public testing::TestWithParam<throwing_callable> {
 protected:
-    /// Runs `start(stage, policy)` for a callable that throws after the first or the second failure, and
-    /// expects no attempt after that.
+    /// Runs `start(stage, policy)` for a callable that throws after the first or the second failure, with a
+    /// gate and without, and expects no attempt after that, and nothing left in the gate.
     template <typename Start, typename Expect>
     void expect_end(Start start, Expect expect) {
         for (std::size_t const failure : {1u, 2u}) {
-            SCOPED_TRACE(failure);
-            throws_at plan(failure);
-            stage s;
-            s.played = script::failures(10);
-            start(s, GetParam().policy(plan));
-            s.run();
-            EXPECT_EQ(s.result.calls, 1);
-            EXPECT_EQ(s.result.handlers, 0);
-            EXPECT_EQ(s.escaped, 0);
-            EXPECT_EQ(s.played.attempts, failure);
-            EXPECT_TRUE(s.io.stopped());
-            expect(s);
+            expect_end(failure, nullptr, start, expect);
+            expect_end(failure, std::make_shared<recording_gate>(), start, expect);
+        }
+    }
+    template <typename Start, typename Expect>
+    void expect_end(std::size_t failure, std::shared_ptr<recording_gate> const& gate, Start& start,
+                    Expect& expect) {
+        SCOPED_TRACE(failure);
+        throws_at plan(failure);
+        stage s;
+        s.played = script::failures(10);
+        start(s, GetParam().policy(plan).gate(gate));
+        s.run();
+        EXPECT_EQ(s.result.calls, 1);
+        EXPECT_EQ(s.result.handlers, 0);
+        EXPECT_EQ(s.escaped, 0);
+        EXPECT_EQ(s.played.attempts, failure);
+        EXPECT_TRUE(s.io.stopped());
+        expect(s);
+        if (gate) {
+            EXPECT_EQ(gate->ends.size(), failure);
+            EXPECT_TRUE(gate->is_balanced());
         }
     }
     void expect_code(stage const& s) { EXPECT_EQ(s.result.error, GetParam().stage); }
@@ -272,15 +284,19 @@ TEST(callback_exceptions, decision_21_fail_if_that_throws_after_a_rejection) {
     for (bool const completes_inline : {false, true}) {
         throws_at plan(2);
         stage s;
+        auto const gate = std::make_shared<recording_gate>();
+        auto const policy = every_100ms().gate(gate);
         auto const predicate = [&](int) { return plan(), true; };
         if (completes_inline)
-            async_retry(s.io, fail_if(s.completing_inline(), predicate), every_100ms(), tallied(s.result));
+            async_retry(s.io, fail_if(s.completing_inline(), predicate), policy, tallied(s.result));
         else
-            async_retry(s.io, fail_if(s.posting(), predicate), every_100ms(), tallied(s.result));
+            async_retry(s.io, fail_if(s.posting(), predicate), policy, tallied(s.result));
         s.run();
         EXPECT_EQ(s.result.calls, 1);
         EXPECT_EQ(s.result.error, error::predicate_threw);
         EXPECT_EQ(s.played.attempts, 2u);
+        EXPECT_EQ(gate->ends.size(), 2u);
+        EXPECT_TRUE(gate->is_balanced());
     }
 }
 

@@ -1,5 +1,6 @@
 #include <asio_retry/asio_retry.hpp>
-#include <asio_retry/detail/policy/duration_text.hpp>
+
+#include "policy/duration_text.hpp"
 
 #include <boost/asio/io_context.hpp>
 

@@ -3,15 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/csv.hpp"
 #include "support/elements.hpp"
 #include "support/first_ceilings.hpp"
 #include "support/refuses.hpp"
 
-#include <cmath>
 #include <limits>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -195,38 +192,6 @@ TEST(decision_04, a_cap_below_the_base_is_refused) {
     EXPECT_THAT(calling([] { return truncated_binary(1, 2ns).cap(1ns); }), refuses("cap", "1ns", rule));
     EXPECT_THAT(calling([] { return constant(4ns).cap(4ns).cap(3ns); }),
                 refuses("cap", "3ns", "must not be below the base, which is 4ns"));
-}
-
-// The sample shifts 32-bit integers, which goes wrong from n = 32 on: there the closed form counts.
-TEST(golden, truncated_binary_gives_the_published_grid) {
-    auto const rows = read_csv("scala_tbeb_grid.csv");
-    ASSERT_EQ(rows.size(), 528u);
-    int overflowed = 0;
-    for (csv_row const& row : rows) {
-        std::int64_t const n = std::stoll(row.at("n")), e = std::stoll(row.at("e"));
-        duration const greatest = std::chrono::milliseconds(std::stoll(row.at("t_ms")));
-        duration const ceiling = truncated_binary(n, greatest).ceiling(std::stoull(row.at("failure_no")));
-        EXPECT_EQ(ceiling, duration(greatest.count() >> (n - e)));
-        if (n < 32) {
-            EXPECT_EQ(ceiling / 1ms, std::stoll(row.at("upper_ms")));
-            double const drawn_ms = std::stod(row.at("r")) * static_cast<double>(ceiling.count()) / 1e6;
-            EXPECT_EQ(static_cast<std::int64_t>(drawn_ms), std::stoll(row.at("interval_ms")));
-        } else if (ceiling / 1ms != std::stoll(row.at("upper_ms"))) {
-            ++overflowed;
-        }
-    }
-    EXPECT_GT(overflowed, 0);
-}
-
-TEST(golden, exponential_and_none_give_the_published_formulas) {
-    auto const rows = read_csv("aws_formulas_grid.csv");
-    ASSERT_EQ(rows.size(), 80u);
-    for (csv_row const& row : rows) {
-        std::chrono::milliseconds const base(std::stoll(row.at("base"))), cap(std::stoll(row.at("cap")));
-        std::uint64_t const failures = std::stoull(row.at("attempt")) + 1;
-        EXPECT_EQ(exponential(base).cap(cap).ceiling(failures) / 1ms, std::stoll(row.at("exponential")));
-        EXPECT_EQ(constant(0s).ceiling(failures) / 1ms, std::stoll(row.at("none")));
-    }
 }
 
 } // namespace

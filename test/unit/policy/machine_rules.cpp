@@ -366,7 +366,7 @@ TEST(machine_rules, refusals_count_for_the_policys_own_backoff) {
     EXPECT_THAT(script.fail(2s, code_b()), is_wait(2ms)) << "the refusal and this failure";
 }
 
-TEST(machine_rules, take_no_room_in_the_machine_and_24_bytes_each_when_the_first_matches) {
+TEST(machine_rules, take_24_bytes_each_when_the_first_matches) {
     EXPECT_LE(sizeof(detail::rule_state), 24u);
 }
 

@@ -11,50 +11,25 @@
 #include "support/machine_script.hpp"
 #include "support/message_of.hpp"
 #include "support/named_gate.hpp"
+#include "support/observed_script.hpp"
 #include "support/recording_observer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace asio_retry::test {
 namespace {
 
 using testing::IsNull;
 using observed_kind = observation::kind;
-
-struct told_script {
-    explicit told_script(retry_policy const& policy)
-        : script(policy.observe(observer)) {}
-    machine_script* operator->() { return &script; }
-
-    std::vector<std::string> told() {
-        EXPECT_EQ(observer->fault, "");
-        return observer->told();
-    }
-    /// The last event of that kind.
-    observation const& last(observed_kind what) const {
-        auto const& events = observer->events;
-        auto const found =
-            std::find_if(events.rbegin(), events.rend(), [&](auto const& each) { return each.what == what; });
-        if (found == events.rend())
-            throw std::out_of_range("there is no such event");
-        return *found;
-    }
-
-    std::shared_ptr<recording_observer> observer = std::make_shared<recording_observer>();
-    machine_script script;
-};
 
 retry_policy two_attempts() {
     return endless_every_100ms().max_attempts(2).pushback_spread(0);
@@ -63,7 +38,7 @@ retry_policy two_attempts() {
 // --- what failed
 
 TEST(observation_facts, have_the_exception) {
-    told_script script(two_attempts());
+    observed_script script(two_attempts());
     script->start();
     script->fail_with(std::runtime_error("no such host"));
     script->wake(100ms);
@@ -78,7 +53,7 @@ TEST(observation_facts, have_the_exception) {
 }
 
 TEST(observation_facts, have_what_a_value_was_judged) {
-    told_script script(two_attempts());
+    observed_script script(two_attempts());
     script->start();
     script->fail(1ms, verdict::rejected(judge_http(503, "1")));
     script->wake(1s);
@@ -98,7 +73,7 @@ TEST(observation_facts, have_what_a_value_was_judged) {
 
 // By attempt::heed, and not in the judgement.
 TEST(observation_facts, have_what_the_attempt_heard_of_its_server) {
-    told_script script(two_attempts());
+    observed_script script(two_attempts());
     script->start();
     script->machine.heed(pushback::after(1s));
     script->fail(1ms, verdict::rejected(judge_http(503)));
@@ -113,7 +88,7 @@ TEST(observation_facts, have_what_the_attempt_heard_of_its_server) {
 
 // A value that stays a failure is an error for whoever asks for one.
 TEST(observation_facts, of_an_exhausted_operation_name_the_value) {
-    told_script script(two_attempts().max_attempts(1));
+    observed_script script(two_attempts().max_attempts(1));
     script->machine.expect_errors();
     script->start();
     script->fail(1ms, verdict::rejected(judge_http(503)));
@@ -124,7 +99,7 @@ TEST(observation_facts, of_an_exhausted_operation_name_the_value) {
 // --- limits, and what stopped an attempt
 
 TEST(observation_facts, have_the_limit_of_an_attempt) {
-    told_script script(two_attempts().attempt_timeout(500ms));
+    observed_script script(two_attempts().attempt_timeout(500ms));
     script->start();
     script->expire(0s, 501ms);
     script->wake(601ms);
@@ -143,7 +118,7 @@ TEST(observation_facts, have_the_limit_of_an_attempt) {
 }
 
 TEST(observation_facts, have_the_limit_of_the_operation) {
-    told_script total(endless_every_100ms().total_timeout(3s));
+    observed_script total(endless_every_100ms().total_timeout(3s));
     total->start();
     total->fail(1s);
     total->wake(1100ms);
@@ -157,7 +132,7 @@ TEST(observation_facts, have_the_limit_of_the_operation) {
     }
     EXPECT_EQ(total.told().back(), "ended deadline");
 
-    told_script until(endless_every_100ms().deadline(time_point(1h + 3s)));
+    observed_script until(endless_every_100ms().deadline(time_point(1h + 3s)));
     until->start();
     until->fail(1s);
     until->wake(1100ms);
@@ -170,7 +145,7 @@ TEST(observation_facts, have_the_limit_of_the_operation) {
 }
 
 TEST(observation_facts, have_no_limit_that_stopped_nothing) {
-    told_script script(two_attempts().attempt_timeout(500ms).total_timeout(3s));
+    observed_script script(two_attempts().attempt_timeout(500ms).total_timeout(3s));
     script->start();
     script->expire(0s, 501ms);
     script->wake(601ms);
@@ -182,7 +157,7 @@ TEST(observation_facts, have_no_limit_that_stopped_nothing) {
 }
 
 TEST(observation_facts, have_a_cancellation) {
-    told_script script(endless_every_100ms());
+    observed_script script(endless_every_100ms());
     script->start();
     script->machine.cancel();
     script->fail(1ms, aborted_error());
@@ -191,7 +166,7 @@ TEST(observation_facts, have_a_cancellation) {
     EXPECT_EQ(script.last(observed_kind::attempt_ended).failure, failure_kind::permanent);
     EXPECT_EQ(script.last(observed_kind::ended).message(), aborted_error().message());
 
-    told_script drained(endless_every_100ms());
+    observed_script drained(endless_every_100ms());
     drained->start();
     drained->machine.drain();
     drained->fail(1ms);
@@ -201,7 +176,7 @@ TEST(observation_facts, have_a_cancellation) {
 }
 
 TEST(observation_facts, have_the_exception_of_a_predicate) {
-    told_script script(endless_every_100ms().retry_if(
+    observed_script script(endless_every_100ms().retry_if(
         [](error_code const&) -> bool { throw std::runtime_error("no answer"); }));
     script->start();
     script->fail(1ms);
@@ -216,7 +191,7 @@ TEST(observation_facts, have_the_exception_of_a_predicate) {
 TEST(observation_facts, name_the_gate_that_refused_the_retry) {
     auto const gate = std::make_shared<named_gate>();
     gate->grants = false;
-    told_script script(endless_every_100ms().gate(all_gates({std::make_shared<retry_gate>(), gate})));
+    observed_script script(endless_every_100ms().gate(all_gates({std::make_shared<retry_gate>(), gate})));
     script->start();
     script->fail(1ms);
     EXPECT_THAT(script.told(),
@@ -231,7 +206,7 @@ TEST(observation_facts, name_the_gate_that_refused_the_retry) {
 TEST(observation_facts, name_the_gate_that_refused_an_attempt) {
     auto const gate = std::make_shared<named_gate>();
     gate->refused_from = 2;
-    told_script second(endless_every_100ms().gate(gate));
+    observed_script second(endless_every_100ms().gate(gate));
     second->start();
     second->fail_with(std::runtime_error("no such host"));
     second->wake(100ms);
@@ -243,14 +218,14 @@ TEST(observation_facts, name_the_gate_that_refused_an_attempt) {
     EXPECT_EQ(second.last(observed_kind::ended).message(), "no such host");
 
     gate->refused_from = 1;
-    told_script first(endless_every_100ms().gate(gate));
+    observed_script first(endless_every_100ms().gate(gate));
     first->start();
     EXPECT_THAT(first.told(), elements("started", "refused 1", "ended refused"));
     EXPECT_EQ(first.last(observed_kind::ended).gate, "my_gate");
     EXPECT_EQ(first.last(observed_kind::ended).error, error::circuit_open);
 
     gate->refused_from = 2;
-    told_script waits(endless_every_100ms().gate(gate).wait_when_refused());
+    observed_script waits(endless_every_100ms().gate(gate).wait_when_refused());
     waits->start();
     waits->fail(1ms);
     waits->wake(100ms);
@@ -276,7 +251,7 @@ struct choosing final : detail::machine_observer {
 };
 
 TEST(observation_facts, name_a_gate_of_the_operations_own) {
-    told_script script(endless_every_100ms().gate(std::make_shared<named_gate>()));
+    observed_script script(endless_every_100ms().gate(std::make_shared<named_gate>()));
     choosing chooser;
     script->machine.choose_with(chooser);
     script->start();
@@ -288,7 +263,7 @@ TEST(observation_facts, name_a_gate_of_the_operations_own) {
 }
 
 TEST(observation_facts, name_no_gate_where_there_was_no_room) {
-    told_script script(endless_every_100ms().gate(std::make_shared<named_gate>()));
+    observed_script script(endless_every_100ms().gate(std::make_shared<named_gate>()));
     EXPECT_TRUE(script->machine.may_start(script->begin));
     script->machine.refuse(no_buffer_space_error(), script->begin);
     EXPECT_EQ(script.told().back(), "ended budget");
@@ -298,7 +273,7 @@ TEST(observation_facts, name_no_gate_where_there_was_no_room) {
 // --- time
 
 TEST(observation_facts, say_how_long_no_attempt_ran) {
-    told_script script(endless_every_100ms());
+    observed_script script(endless_every_100ms());
     script->start();
     script->fail(30ms);
     script->wake(130ms);
@@ -309,14 +284,14 @@ TEST(observation_facts, say_how_long_no_attempt_ran) {
     EXPECT_EQ(script.last(observed_kind::ended).took, 300ms);
     EXPECT_EQ(script.last(observed_kind::ended).delay, 210ms);
 
-    told_script gave_up(two_attempts());
+    observed_script gave_up(two_attempts());
     gave_up->start();
     gave_up->fail(30ms);
     gave_up->wake(130ms);
     gave_up->fail(140ms);
     EXPECT_EQ(gave_up.last(observed_kind::ended).delay, 100ms);
 
-    told_script in_wait(endless_every_100ms());
+    observed_script in_wait(endless_every_100ms());
     in_wait->start();
     in_wait->fail(30ms);
     in_wait->machine.cancel();
@@ -329,7 +304,7 @@ TEST(observation_facts, say_how_long_no_attempt_ran) {
 TEST(observation_facts, count_a_wait_for_a_gate_as_time_without_an_attempt) {
     auto const gate = std::make_shared<named_gate>();
     gate->refused_from = 1;
-    told_script script(endless_every_100ms().gate(gate).wait_when_refused());
+    observed_script script(endless_every_100ms().gate(gate).wait_when_refused());
     script->start();
     script->wake(100ms);
     gate->refused_from = 99;
@@ -349,7 +324,7 @@ TEST(observation_facts, name_the_gate_that_lets_an_attempt_wait) {
     auto const rate = std::make_shared<rate_limit>(1, 1s);
     retry_policy const policy = endless_every_100ms().wait_when_refused().gate(
         all_gates({std::make_shared<named_gate>(), limit, std::make_shared<named_gate>(), rate}));
-    told_script first(policy), second(policy);
+    observed_script first(policy), second(policy);
     first->start();
     second->start();
     EXPECT_THAT(second.told(), elements("started", "held 1"));

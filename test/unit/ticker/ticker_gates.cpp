@@ -13,9 +13,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -184,6 +188,104 @@ TEST_F(ticker_gate, decision_25_a_context_that_is_destroyed_while_it_waits_leave
         EXPECT_EQ(calls, 1);
     }
     EXPECT_EQ(gate->leases, 0);
+}
+
+/// A ticker whose gate refuses at random, and to which anything may happen.
+class random_ticker {
+public:
+    explicit random_ticker(std::uint64_t seed)
+        : dice_(seed) {
+        for (int i = below(5); i > 0; --i)
+            gate_->grants.push_back(!one_in(3));
+        retry_policy policy =
+            retry_policy().backoff(constant(up_to(20ms))).max_attempts(1 + below(6)).gate(gate_);
+        if (one_in(2))
+            policy = policy.observe(observer_);
+        if (one_in(2))
+            policy = policy.wait_when_refused();
+        if (one_in(3))
+            policy = policy.total_timeout(100ms);
+        if (one_in(4))
+            policy = policy.max_elapsed(100ms);
+        if (one_in(4))
+            policy = policy.clamp();
+        ticker_.emplace(io_, policy);
+    }
+
+    void play() {
+        if (one_in(6))
+            reset();
+        for (int step = below(40); step > 0; --step) {
+            wait();
+            meddle();
+        }
+        ticker_.reset();
+        time_.run();
+    }
+
+    void expect_balance() const {
+        int const paid = gate_->leases, free = ticks_ - paid;
+        EXPECT_TRUE(free == 1 || (free == 0 && (is_reset_ || ticks_ == 0))) << free;
+        EXPECT_EQ(gate_->running, 0);
+        EXPECT_THAT(observer_->events, IsEmpty());
+    }
+
+private:
+    int below(int n) { return static_cast<int>(dice_() % static_cast<std::uint64_t>(n)); }
+    bool one_in(int n) { return below(n) == 0; }
+    duration up_to(std::chrono::milliseconds longest) {
+        return std::chrono::milliseconds(below(static_cast<int>(longest.count()) + 1));
+    }
+
+    void wait() {
+        if (std::exchange(is_waiting_, true))
+            return;
+        ticker_->async_wait(asio::bind_cancellation_slot(signal_.slot(), [this](error_code ec) {
+            is_waiting_ = false;
+            ticks_ += !ec;
+        }));
+    }
+    void reset() {
+        is_reset_ = is_reset_ || ticks_ == 0; // before the first tick, which it may take away
+        ticker_->reset();
+    }
+    void meddle() {
+        switch (below(14)) {
+        case 0:
+            return signal_.emit(asio::cancellation_type::terminal);
+        case 1:
+            return reset();
+        case 2:
+            return ticker_->retry_now();
+        case 3:
+            if (one_in(3))
+                ticker_->stop();
+            return;
+        default:
+            time_.advance(up_to(30ms));
+        }
+    }
+
+    std::mt19937_64 dice_;
+    std::shared_ptr<recording_gate> gate_ = std::make_shared<recording_gate>();
+    std::shared_ptr<recording_observer> observer_ = std::make_shared<recording_observer>();
+    asio::io_context io_{1};
+    virtual_time time_{io_};
+    asio::cancellation_signal signal_;
+    std::optional<backoff_ticker> ticker_;
+    int ticks_ = 0;
+    bool is_reset_ = false;
+    bool is_waiting_ = false;
+};
+
+// Every tick but the first has cost one retry, and no other thing has.
+TEST(random_tickers, decision_26_what_was_granted_is_spent_by_ticks_or_given_back) {
+    for (std::uint64_t seed = 1; seed <= 250 && !testing::Test::HasFailure(); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        random_ticker ticker(seed);
+        ticker.play();
+        ticker.expect_balance();
+    }
 }
 
 } // namespace

@@ -99,7 +99,7 @@ struct disposition_access {
             return verdict_by_code(of);
     }
 
-    /// Whether it already says `code`. One that marks its code as permanent does not.
+    /// Whether the disposition already says `code`. A disposition that marks its code as permanent does not.
     static bool says(Disposition const& of, error_code const& code) {
         if (!failed(of))
             return false;
@@ -139,7 +139,7 @@ inline void set_failure(std::exception_ptr& to, error_code const& code,
                         std::exception_ptr const& thrown) noexcept {
     to = thrown ? thrown : exception_of(code);
 }
-/// One that already says the code remains as it is.
+/// Leaves a disposition as it is if it already says the code.
 template <disposition Disposition>
 void set_failure(Disposition& to, error_code const& code, std::exception_ptr const& thrown) {
     if (!disposition_access<Disposition>::says(to, code))
@@ -177,13 +177,12 @@ struct completion<void(Failure, Values...)> {
             return true;
     }();
 
-    /// Reports what a disposition lacks.
     static consteval auto assert_complete() {
         if constexpr (has_disposition)
             disposition_access<failure_type>::assert_complete();
     }
 
-    /// Makes a result with an error and default values.
+    /// Makes a result with default values.
     static arguments failed(error_code const& code, std::exception_ptr const& thrown) {
         if constexpr (has_disposition) {
             return with(disposition_access<failure_type>::make(code, thrown));
@@ -194,7 +193,6 @@ struct completion<void(Failure, Values...)> {
         }
     }
 
-    /// Makes a result with this disposition and default values.
     static arguments with(failure_type&& failure) {
         return arguments(std::move(failure), std::decay_t<Values>()...);
     }
@@ -259,7 +257,7 @@ struct completion<void(Failure, Values...)> {
     }
 };
 
-/// A result of an attempt. One with a disposition knows whether it is set.
+/// The result of an attempt. A result with a disposition knows whether it is set.
 template <typename Completion>
 using kept_result =
     std::conditional_t<Completion::has_disposition, std::optional<typename Completion::arguments>,

@@ -31,8 +31,8 @@ retry_action decide_after_wait(retry_machine& machine, Source& source, time_poin
                                         : machine.on_wait_over(now);
 }
 
-/// Decides after an attempt: it has `failed`, or `rejects` may still judge it a failure. Sets `now` when it
-/// fails; a wait begins then.
+/// Decides after an attempt that has `failed`, or that `rejects` may still judge a failure. After a failure it
+/// sets `now`, because a wait begins then.
 template <typename Rejects, typename Judge, time_source Source>
 retry_action decide(retry_machine& machine, bool failed, Rejects rejects, Judge judge, Source& source,
                     time_point& now) {
@@ -50,7 +50,7 @@ retry_action decide(retry_machine& machine, bool failed, Rejects rejects, Judge 
     return machine.on_failure(failed ? judge() : verdict::rejected(judged), now, source.get_random());
 }
 
-/// The same for a result whose types are known.
+/// Decides after an attempt whose result has a known type.
 template <typename Completion, typename Form, typename Callable, time_source Source>
 retry_action decide_on(retry_machine& machine, [[maybe_unused]] Callable& callable,
                        typename Completion::arguments const& result, Source& source, time_point& now) {

@@ -212,7 +212,7 @@ struct operation_form<erased_operation<Awaitable, TakesAttempt, JudgesResults>> 
 
     static Awaitable call(erased& operation, attempt const& which) { return operation.call(which); }
     static void prepare(erased& operation, retry_machine& machine) { operation.prepare(machine); }
-    static constexpr bool chooses = true; // maybe
+    static constexpr bool chooses = true; // the operation inside may
     static machine_observer* chooser_of(erased& operation) noexcept { return operation.chooser(); }
 
     template <typename... Values>

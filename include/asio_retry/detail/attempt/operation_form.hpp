@@ -20,7 +20,7 @@
 #include <tuple>
 #include <type_traits>
 
-// Who returns a result has included its header, which brings much of Boost.
+// Only declared: the header brings much of Boost, and code that returns a result has included it.
 namespace boost::system {
 template <typename T, typename E>
 class result;
@@ -159,7 +159,7 @@ inline constexpr bool takes_only_attempt = std::conjunction_v<
     std::is_same<std::remove_cvref_t<typename sole_parameter<std::decay_t<F>>::type>, attempt>,
     std::is_invocable<std::decay_t<F>&, attempt const&>>;
 
-/// The same for a callable that is generic or overloaded, and takes no token alone.
+/// Whether a generic or overloaded callable takes an attempt alone, and no token alone.
 template <typename F>
 inline constexpr bool takes_attempt_alone =
     std::conjunction_v<std::negation<std::is_member_pointer<F>>,
@@ -305,20 +305,15 @@ struct operation_form {
     static constexpr bool chooses = false;
     static machine_observer* chooser_of(F&) noexcept { return nullptr; }
 
-    /// Whether `fail_if` may judge a successful result a failure.
+    /// Whether it has a `rejects`, by which `fail_if` may judge a successful result a failure.
     static constexpr bool judges_results = false;
 
     /// Whether a result that stays rejected becomes an error.
     static constexpr bool names_rejected = false;
-
-    template <typename... Values>
-    static constexpr judgement rejects(F&, Values const&...) noexcept {
-        return {};
-    }
 };
 
-/// Gives an operation its attempt object, through which it marks health by `Clock` and reports what the server
-/// said.
+/// Gives an operation its attempt object. Through that it marks its health, at the time of `Clock`, and reports
+/// what the server said.
 template <typename Clock>
 class attempt_health final : health_monitor {
 public:
@@ -405,7 +400,8 @@ struct unmarked<temporary_operation<Wrapper>> {
     static constexpr bool has_mark = true;
 };
 
-/// Whether `Given&&` may be a temporary that the compiler destroys twice. A variable that is moved looks alike.
+/// Whether `Given&&` may be a temporary that the compiler destroys twice. A variable that is moved looks the
+/// same.
 template <typename Given>
 inline constexpr bool is_temporary = [] {
     if constexpr (!destroys_temporaries_twice || !std::is_class_v<Given> ||
@@ -423,5 +419,50 @@ using kept = typename unmarked<std::decay_t<Given>>::type;
 template <template <typename...> typename Wrapper, typename... Given>
 using wrapper = std::conditional_t<(is_temporary<Given> || ...), temporary_operation<Wrapper<kept<Given>...>>,
                                    Wrapper<kept<Given>...>>;
+
+/// The base of a wrapper: it holds the operation that the wrapper was given.
+template <typename Operation>
+class wrapping_operation {
+public:
+    explicit wrapping_operation(Operation&& given_operation)
+        : operation_(std::move(given_operation)) {}
+
+private:
+    template <typename>
+    friend struct operation_form;
+    template <typename, typename>
+    friend struct wrapping_form;
+
+    Operation operation_;
+};
+
+/// The base of a wrapper's form, which forwards everything to the operation inside. A wrapper that is called in
+/// another way than that operation gives its own `Form`.
+template <typename Operation, typename Form = operation_form<Operation>>
+struct wrapping_form : Form {
+    using inner = operation_form<Operation>;
+    using wrapper_type = wrapping_operation<Operation>;
+
+    template <typename... Token>
+    static decltype(auto) call(wrapper_type& wrapper, attempt const& which, Token&&... token) {
+        return inner::call(wrapper.operation_, which, std::forward<Token>(token)...);
+    }
+
+    static void prepare(wrapper_type& wrapper, retry_machine& machine) {
+        inner::prepare(wrapper.operation_, machine);
+    }
+
+    static machine_observer* chooser_of(wrapper_type& wrapper) noexcept {
+        return inner::chooser_of(wrapper.operation_);
+    }
+
+    template <typename... Values>
+    static judgement rejects([[maybe_unused]] wrapper_type& wrapper, Values const&... values) {
+        if constexpr (inner::judges_results)
+            return inner::rejects(wrapper.operation_, values...);
+        else
+            return {};
+    }
+};
 
 } // namespace asio_retry::detail

@@ -5,6 +5,7 @@
 #include <asio_retry/duration.hpp>
 #include <asio_retry/interruption.hpp>
 #include <asio_retry/retry_event.hpp>
+#include <asio_retry/retry_machine.hpp>
 #include <asio_retry/stop_reason.hpp>
 #include <asio_retry/verdict.hpp>
 
@@ -25,7 +26,7 @@ inline constexpr bool is_hook_of_retry = is_no_hook<Hook> || std::is_invocable_v
 template <typename Hook>
 inline constexpr bool is_hook_of_end = is_hook_of_retry<Hook> || std::is_invocable_v<Hook&, stop_reason>;
 
-/// Ignores the events; only its hooks matter.
+/// An observer that only has hooks.
 class hooks_observer : public machine_observer {
 public:
     void on_start(time_point) noexcept override {}
@@ -39,7 +40,7 @@ protected:
     ~hooks_observer() = default;
 };
 
-/// Calls the hooks of one operation; a nullptr is none.
+/// Calls the hooks of one operation. A nullptr is no hook.
 template <typename OnRetry, typename OnEnd>
 class operation_hooks final : public hooks_observer {
 public:
@@ -61,6 +62,24 @@ private:
 
     ASIO_RETRY_NO_UNIQUE_ADDRESS OnRetry on_retry_;
     ASIO_RETRY_NO_UNIQUE_ADDRESS OnEnd on_end_;
+};
+
+/// Adds the observer of a wrapper at the end of `prepare`, also if `prepare` throws: so it hears of the end
+/// too.
+class observation_at_exit {
+public:
+    observation_at_exit(retry_machine& machine, machine_observer& observer, bool has_hooks = false) noexcept
+        : machine_(machine)
+        , observer_(observer)
+        , has_hooks_(has_hooks) {}
+    ~observation_at_exit() { machine_.observe(observer_, has_hooks_); }
+    observation_at_exit(observation_at_exit const&) = delete;
+    observation_at_exit& operator=(observation_at_exit const&) = delete;
+
+private:
+    retry_machine& machine_;
+    machine_observer& observer_;
+    bool has_hooks_;
 };
 
 } // namespace asio_retry::detail

@@ -57,7 +57,7 @@ Value failed_with(error_code const& code) {
     }
 }
 
-/// The error of a completion; an exception in it is thrown.
+/// Returns the error of a completion. Throws an exception that is in it.
 inline error_code error_in(error_code const& code) {
     return code;
 }

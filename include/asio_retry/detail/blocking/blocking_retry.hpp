@@ -75,7 +75,7 @@ public:
 
     time_point now() { return waits_.now(); }
 
-    /// The time, if the machine needs it even when nothing fails.
+    /// The time, or nothing if the machine needs it only after a failure.
     time_point time_for(retry_machine const& machine) { return machine.measures_time() ? now() : time_point(); }
 
     random& get_random() {

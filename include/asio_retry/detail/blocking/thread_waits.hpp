@@ -17,7 +17,7 @@ namespace asio_retry::detail {
 /// Lets other threads run first.
 ASIO_RETRY_DECL void yield_thread() noexcept;
 
-/// Waits by blocking the thread; nothing stops it.
+/// Waits by blocking the thread. Nothing stops the wait.
 class thread_waits {
 public:
     time_point now() const noexcept { return std::chrono::steady_clock::now(); }

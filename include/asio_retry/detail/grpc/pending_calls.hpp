@@ -24,7 +24,7 @@ class call_remains {
     using list = std::list<std::shared_ptr<pending_call>>;
 
 public:
-    /// Made before the call begins: on a thread of gRPC nothing may throw.
+    /// A place for one call, allocated before the call begins, because nothing may throw on a thread of gRPC.
     class room {
         friend call_remains;
         list one_ = list(1);

@@ -87,7 +87,7 @@ public:
         place_ = calls_->add(self);
         attempt_.mark_sent();
         {
-            std::scoped_lock const lock(*mutex_); // all above is before `on_done`
+            std::scoped_lock const lock(*mutex_); // `on_done` sees all of the above
             running_ = self;
         }
         try {
@@ -150,8 +150,8 @@ private:
         end([this] { calls_->remove(place_); });
     }
 
-    /// There is no memory for a turn: the call ends on the present thread. What is left of it stays with the
-    /// context, which destroys it on another thread.
+    /// Without memory for a turn the call ends on the present thread. The context keeps what is left of the
+    /// call, and destroys it on another thread.
     void end_here() noexcept {
         try {
             end([] {});

@@ -76,8 +76,8 @@ namespace asio_retry::detail {
 template <typename Blocking, typename Relationship, typename Allocator>
 void take_the_systems(asio::basic_system_executor<Blocking, Relationship, Allocator> const*);
 
-/// The executor of a handler without one of its own. It runs functions anywhere, so it offers no place to wait
-/// or to make attempts. A strand on it is no such executor.
+/// Whether this is the executor of a handler that has none of its own. It runs functions anywhere, so no
+/// operation can wait or make attempts there. A strand on it is another executor.
 template <typename Executor>
 inline constexpr bool is_fallback_executor = requires(Executor const* e) { detail::take_the_systems(e); };
 template <typename T, typename Blocking>

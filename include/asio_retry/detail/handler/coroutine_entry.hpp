@@ -18,7 +18,7 @@
 
 namespace asio_retry::detail {
 
-/// Holds in place the handler that resumes a coroutine; Asio makes it of a few pointers.
+/// Holds the handler that resumes a coroutine. Asio makes it of a few pointers, so it needs no memory.
 class resumption {
 public:
     resumption() noexcept = default;
@@ -76,17 +76,18 @@ public:
     /// strand.
     bool may_move() const noexcept { return !is_typed_ && !state_->slot().is_connected(); }
 
-    /// From here on its operations complete on `other`. The coroutine itself is not there yet.
+    /// Makes the coroutine's operations complete on `other`. The coroutine itself is not there before one of
+    /// them has completed.
     void move_to(asio::any_io_executor other);
     bool has_moved() const noexcept { return moved_ != nullptr; }
 
     /// Undoes `move_to`. Precondition: has_moved().
     void move_back() noexcept;
 
-    /// From here on only emissions to `slot` cancel the coroutine's operations, and they throw nothing.
+    /// Lets only emissions to `slot` cancel the coroutine's operations, and throws nothing after them.
     void take_over(asio::cancellation_slot slot) noexcept;
 
-    /// Makes a cancellation state as a new coroutine has it.
+    /// Makes a new cancellation state, like that of a new coroutine.
     void renew();
 
     /// What Asio does before a coroutine awaits something.
@@ -196,7 +197,7 @@ public:
     /// Await this before anything else.
     auto find() noexcept { return step{this, nullptr}; }
 
-    /// Awaits what is awaitable; its exception stays where Asio put it, in its frame.
+    /// Awaits an awaitable. Its exception stays in its frame, where Asio has put it.
     template <typename Value>
     auto run(boost::asio::awaitable<Value, Executor> const& awaited) noexcept {
         return step{this, key::frame_of(awaited)};

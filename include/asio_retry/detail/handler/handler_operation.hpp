@@ -88,7 +88,7 @@ protected:
     void release_io_work() noexcept { executors_.release_io_work(); }
 
 private:
-    executors executors_; // first: if there is no memory for a strand, the handler has not been moved
+    executors executors_; // first, so that the handler is not moved if there is no memory for a strand
     Handler handler_;
 };
 

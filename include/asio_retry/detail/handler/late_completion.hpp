@@ -12,7 +12,7 @@
 
 namespace asio_retry::detail {
 
-/// A value that is set later, and may be removed: what is needed of std::optional, without its header.
+/// A value that is set later, and may be removed. It is an std::optional without the long header.
 template <typename T>
 class maybe {
 public:
@@ -58,7 +58,7 @@ private:
     bool is_set_ = false;
 };
 
-/// A value that is set later, and may be removed. Precondition of reading it: it is set.
+/// A value that is set later, and may be removed. Read it only when it is set.
 template <typename T>
 class late_value : public maybe<T> {};
 

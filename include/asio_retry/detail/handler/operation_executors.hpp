@@ -20,8 +20,8 @@ namespace asio_retry::detail {
 
 [[noreturn]] ASIO_RETRY_DECL void refuse_empty_executor(std::string_view field);
 
-/// Throws std::invalid_argument, naming the field, for an empty type-erased executor: Asio would follow its
-/// null pointer.
+/// Refuses an empty type-erased executor, whose null pointer Asio would follow. Throws std::invalid_argument,
+/// which names the field.
 template <typename Executor>
 void refuse_if_empty_executor(std::string_view field, Executor const& executor) {
     if constexpr (std::is_constructible_v<Executor, std::nullptr_t> &&
@@ -87,8 +87,8 @@ struct io_executor_of<handler_executor<Executor>> {
     static Executor const& get(handler_executor<Executor> const& own) noexcept { return own.executor; }
 };
 
-/// A strand on an executor, unless it is a strand itself. That of a known executor fits into an
-/// any_io_executor; a strand of any other is allocated, and so is each copy.
+/// A strand on an executor, or the executor if it is a strand itself. A strand on a known executor fits into an
+/// any_io_executor. Any other strand is allocated, and so is each copy.
 template <typename Executor>
 struct strand_of;
 template <>
@@ -137,7 +137,7 @@ public:
             return here_.get();
     }
 
-    /// A copy keeps both contexts running after the operation has ended.
+    /// Returns an object that keeps both contexts running after the operation has ended.
     auto keep_running() const { return std::pair(here_, there_); }
 
     /// Drops the work on the waiting context; `waits_on` must not be called any more.
@@ -167,7 +167,7 @@ using executors_for =
     operation_executors<WaitsOn, asio::associated_executor_t<Handler, typename io_executor_of<WaitsOn>::type>,
                         !is_fallback_executor<asio::associated_executor_t<Handler>>, WantsStrand>;
 
-/// A strand of Asio's, or one of the library's.
+/// Whether the executor is a strand of Asio or of the library.
 template <typename Executor>
 concept strand_executor = requires(Executor const& executor) {
     typename Executor::inner_executor_type;
@@ -185,7 +185,7 @@ public:
     }
     ASIO_RETRY_DECL explicit executor_home(asio::any_io_executor const& executor) noexcept;
 
-    /// False also if it cannot be told.
+    /// Also false if nobody can tell.
     bool is_here() const noexcept { return runs_here_ && runs_here_(executor_); }
 
     bool is_strand() const noexcept { return is_strand_; }

@@ -64,14 +64,14 @@ public:
 
     bool refused() const noexcept { return refused_; }
 
-    /// The function is running: an executor may run it before the queueing ends, and the object may be gone
-    /// then.
+    /// Notes that the function runs. An executor may run it before the queueing ends, and the object may be
+    /// gone then.
     static void taken(void const* object) noexcept {
         if (queueing* const q = find(object))
             q->object_ = nullptr;
     }
 
-    /// The function was destroyed. Returns false unless it is still being queued.
+    /// Notes that the function was destroyed. Returns false unless it is still being queued.
     static bool refuse(void const* object) noexcept {
         queueing* const q = find(object);
         if (q)
@@ -94,8 +94,8 @@ private:
     bool refused_ = false;
 };
 
-/// An object that takes turns on its executor. Each turn comes, or is dropped with its context; its memory is
-/// from `turn_allocator`.
+/// An object that takes turns on its executor. Each turn comes, or is dropped with its context. The memory of a
+/// turn is from `turn_allocator`.
 template <typename Object, typename Turn>
 concept turn_taker = requires(Object& object, Turn turn) {
     typename Object::template turn_allocator<Turn>;
@@ -133,7 +133,7 @@ private:
     ASIO_RETRY_NO_UNIQUE_ADDRESS Turn turn_;
 };
 
-/// Goes on to `Executor` from wherever it is called.
+/// Goes on to `Executor`, on whichever thread it is called.
 template <typename Executor, typename Turn>
 struct turn_on {
     Turn turn;

@@ -80,7 +80,7 @@ private:
         return attempt.outcome == attempt_state::fate::succeeded;
     }
     bool has_end() const noexcept { return machine_.has_end(); }
-    /// The attempt counts as dropped. The initiating function throws nothing of the attempt's.
+    /// Counts the attempt as dropped. The initiating function does not throw the attempt's exception.
     void go_without_result(std::exception_ptr&) noexcept { thrown_by_value_ = std::current_exception(); }
     void drop_attempt(attempt_state& attempt) noexcept;
     static void on_told_of_limit() noexcept {} // the machine knows already

@@ -243,7 +243,7 @@ private:
     ~hedge_operation() {
         std::destroy_n(own_room().slots(), own_room().count);
         if constexpr (form::chooses)
-            this->machine().choose_with(nullptr); // it ends with the callable
+            this->machine().choose_with(nullptr); // the chooser ends with the callable
     }
 
     void choose_with(machine_observer* chooser) {
@@ -315,7 +315,7 @@ private:
     }
 
     ASIO_RETRY_NO_UNIQUE_ADDRESS last_failure<completion<typename form::signature>> last_;
-    alignas(room::alignment) alignas(Callable) Callable callable_; // so is the memory behind it
+    alignas(room::alignment) alignas(Callable) Callable callable_; // which aligns the memory behind it too
 };
 
 template <>

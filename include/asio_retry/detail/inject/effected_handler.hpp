@@ -14,8 +14,8 @@
 
 namespace asio_retry::detail {
 
-/// The executor where a handler's attempt waits. The handler of an attempt knows that of its operation, which
-/// is the only one with a context if the handler is an any_completion_handler.
+/// The executor where a handler's attempt waits. If the handler is an any_completion_handler, only the executor
+/// of the operation has a context; the handler of an attempt knows it.
 template <typename Handler>
 auto executor_to_wait_on(Handler const& handler) {
     if constexpr (requires { handler.get_io_executor(); })
@@ -83,8 +83,8 @@ private:
     error_code code_;
 };
 
-/// The handler of an attempt that begins after a delay, while it begins. If that throws, the handler is here
-/// again unless it was called or kept.
+/// Keeps the handler of an attempt while the attempt begins after a delay. If beginning throws, `take` returns
+/// the handler, unless it was called or kept.
 template <typename Handler>
 class delayed_beginning {
 public:
@@ -106,7 +106,7 @@ private:
     std::atomic<fate> fate_ = fate::kept;
 };
 
-/// Tells the beginning what happens to the handler.
+/// Notes in the beginning what happens to the handler.
 template <typename Handler>
 class beginning_link {
 public:

@@ -38,7 +38,8 @@ private:
     Operation* operation_;
 };
 
-/// The same with an endpoint. A bound_operation lasts only as long as its call.
+/// What an attempt at an endpoint calls. A bound_operation lasts only as long as its call, so this makes one
+/// for each call.
 template <typename Form, typename Operation, typename Endpoint>
 class call_target<Form, bound_operation<Operation, Endpoint>> {
     using bound = bound_operation<Operation, Endpoint>;
@@ -68,8 +69,8 @@ private:
     Endpoint const* endpoint_;
 };
 
-/// The attempt object for a call that comes later. That of an operation that takes an attempt lasts until the
-/// attempt ends, and the operation may refer to it; any other is copied.
+/// The attempt object for a call that comes later. If the operation takes an attempt, the object lasts until
+/// the attempt ends, and this refers to it. Otherwise this is a copy.
 template <bool Takes>
 class kept_attempt {
 public:

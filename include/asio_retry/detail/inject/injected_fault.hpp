@@ -23,10 +23,11 @@ struct injected_fault {
     std::uint64_t era = 0; // in which it was drawn
 };
 
-/// An attempt that is delayed or hangs. Its plan can end that.
+/// An attempt that is delayed or hangs. Its plan can let it go.
 class held_attempt : public list_hook<held_attempt> {
 public:
-    /// Called with the mutex of the plan. May be called after its wait is over, until `forget` has returned.
+    /// The plan calls it, and holds its mutex. It may be called after the wait is over, until `forget` has
+    /// returned.
     virtual void let_go() noexcept = 0;
 
 protected:
@@ -38,7 +39,7 @@ protected:
 struct fault_access {
     ASIO_RETRY_DECL static injected_fault draw(fault_plan& plan) noexcept;
 
-    /// A success has become an error.
+    /// Counts a success that has become an error.
     ASIO_RETRY_DECL static void count_lost_answer(fault_plan& plan) noexcept;
 
     /// Whether delays and hangs of that fault's era have ended.
@@ -49,7 +50,7 @@ struct fault_access {
     template <typename Begin>
     static bool hold(fault_plan& plan, held_attempt& attempt, injected_fault const& fault, Begin begin);
 
-    /// Before the attempt ends or is destroyed: its plan does not touch it any more.
+    /// Takes an attempt out of its plan. Call it before the attempt ends or is destroyed.
     static void forget(fault_plan& plan, held_attempt& attempt) noexcept;
 
     /// Lets at most 64 of the plan's attempts go, and takes them out of the list. Returns whether more are

@@ -92,7 +92,7 @@ private:
     std::shared_ptr<beginning> beginning_;
 };
 
-/// Begins an attempt for a handler, with the fault that it draws.
+/// Draws a fault, and begins an attempt for a handler with that fault.
 template <typename Form, typename Target>
 struct injected_initiation {
     Target target;

@@ -12,7 +12,7 @@ enum class life_event : std::uint32_t {
     timer_due = 1 << 0,     ///< the wait is over, or the time limit is reached
     timer_lost = 1 << 1,    ///< the timer's notice was destroyed
     scope_noticed = 1 << 2, ///< the scope has a request
-    called = 1 << 3,        ///< the operation has to go on on its executor
+    called = 1 << 3,        ///< the operation has to go on, on its executor
     returned = 1 << 4,      ///< the handler has returned while attempts still ran
 };
 
@@ -39,7 +39,6 @@ constexpr bool any(life_event events) noexcept {
     return events != life_event::nothing;
 }
 
-/// The next step of an operation.
 enum class life_step : unsigned char {
     leave,            ///< let other threads in, or take the events that they have left
     take_request,     ///< take the request of the scope and obey it
@@ -71,8 +70,8 @@ public:
     /// of other threads when it leaves.
     bool enter(Event event = Event::nothing) noexcept;
 
-    /// Enters as the thread that goes on with the operation, once no thread emits to the attempt.
-    [[gnu::noinline]] bool enter_after_telling(Event event) noexcept; // it is rare in enter_as_successor
+    /// Waits until no thread emits to the attempt, and enters as the thread that goes on with the operation.
+    [[gnu::noinline]] bool enter_after_telling(Event event) noexcept; // `enter_as_successor` seldom calls it
 
     /// Enters as the only thread that can go on with the operation. If nothing else may notify it, only the
     /// last occupant can still be inside, and no thread enters at the same time.
@@ -96,7 +95,6 @@ public:
     /// The occupant takes those of `events` that happened.
     Event take_those(Event events) noexcept;
 
-    /// The occupant takes all events.
     Event take_all() noexcept;
 
     /// Lets other threads in and returns nothing; or stays, and returns the events that happened meanwhile.
@@ -117,8 +115,8 @@ private:
     std::atomic<word> state_ = occupied; // the initiating function is the first occupant
 };
 
-/// The life of an operation with up to `Most` attempts at a time, from its start to its end. It knows who is
-/// in, which attempts run, whether the timer is armed, and whether the operation may end.
+/// The life of an operation with up to `Most` attempts at a time, from its start to its end. It knows the
+/// occupant, which attempts run, whether the timer is armed, and whether the operation may end.
 ///
 /// One thread at a time is in, the occupant. It puts in the events that happened, and carries out `next()`
 /// until that answers `leave` and no event is left, or until the operation is destroyed. The life knows no
@@ -161,10 +159,10 @@ public:
 
     life_step next() noexcept;
 
-    /// The same after a start or the arming of a timer, after which most often nothing is left to do.
+    /// Like `next`, but faster if nothing is left to do, as most often after a start or the arming of a timer.
     life_step next_in_rest() noexcept;
 
-    /// The same once the result is known, after which most often nothing is left to undo.
+    /// Like `next`, but faster if nothing is left to undo, as most often when the result is known.
     life_step next_at_end() noexcept { return may_end_here() && !linked_ ? life_step::deliver : next(); }
 
     /// Whether the operation may be delivered as soon as the result is known and it has left the scope.
@@ -172,18 +170,16 @@ public:
 
     // --- events
 
-    /// The occupant puts in events.
     void put_in(life_event events) noexcept;
 
-    /// The machine may have something new.
     void ask() noexcept;
     void ask_for_start() noexcept { question_ = question::start; }
     void ask_after_failure() noexcept { question_ = question::failure; }
 
-    /// What is left of the initiation needs no turn on the executor.
+    /// Ends the initiation without a turn on the executor.
     void end_initiation_here() noexcept;
 
-    /// Results that were not judged are dropped.
+    /// Drops results that were not judged.
     void abandon() noexcept {
         end_ = end::abandoned;
         ended_ = 0;
@@ -192,7 +188,8 @@ public:
     /// An owner that would have gone on with the operation is gone.
     void lose_owner() noexcept;
 
-    /// The executor has destroyed a turn, and would destroy each further one, most likely inside `post`.
+    /// Notes that the executor has destroyed a turn. It would destroy each further turn too, most likely inside
+    /// `post`.
     void lose_executor() noexcept { has_no_executor_ = true; }
     bool has_executor() const noexcept { return !has_no_executor_; }
 
@@ -204,7 +201,7 @@ public:
     /// The number of an attempt to judge.
     unsigned take_ended() noexcept;
 
-    /// An attempt that will never complete has ended without being judged.
+    /// Forgets an attempt that will never complete. Its end is not judged.
     void forget(unsigned number) noexcept { running_ = (running_ & ~bit(number)) & all; }
 
     /// Whether the machine may be asked now, and no other result has to be judged before.
@@ -213,13 +210,11 @@ public:
     /// After `ask`.
     question take_question() noexcept;
 
-    /// The attempt starts.
     void starting(unsigned number) noexcept { running_ = (running_ | bit(number)) & all; }
 
-    /// The timer could not be armed, because its context is being destroyed.
+    /// The context of the timer is being destroyed.
     void not_armed() noexcept;
 
-    /// There is a result to deliver.
     void know_end() noexcept { end_ = end::known; }
 
     void revived(bool is_alive) noexcept;
@@ -265,8 +260,8 @@ public:
     bool is_on_executor() const noexcept { return place_ == place::executor; }
     bool is_in_initiation() const noexcept { return place_ <= place::last_of_initiation; }
 
-    /// No turn can be queued: the operation goes on on this thread. A handler is not called from the initiating
-    /// function unless an attempt runs.
+    /// Goes on on this thread, because no turn can be queued. Unless an attempt runs, no handler is called
+    /// inside the initiating function.
     void go_on_here(life_event events) noexcept;
 
     /// Set before the start, never changed.
@@ -280,7 +275,7 @@ private:
         open,
         known,     // there is a result
         told,      // the handler has been called, and attempts still run
-        abandoned, // nobody will hear of it
+        abandoned, // nobody will get the result
     };
     static constexpr unsigned all = (1u << Most) - 1;
     static constexpr unsigned bit(unsigned number) noexcept { return 1u << (number - 1); }
@@ -288,11 +283,11 @@ private:
         return std::uint32_t(events) >> life_events_apart_from_attempts;
     }
 
-    /// A turn on the executor goes on. Without an executor the attempts that run do.
+    /// Leaves the rest to a turn on the executor, or, without an executor, to the attempts that run.
     life_step leave_for_executor() noexcept;
 
     /// Only a time limit, a scope or another attempt interrupts an attempt or a wait on another thread: the
-    /// caller cancels on the executor. Inline, or each attempt with a limit is dearer.
+    /// caller cancels on the executor. It is inline because a call would slow down each attempt with a limit.
     [[gnu::always_inline]] inline bool enter_after(life_event event) noexcept;
 
     bool set_after_timer(life_step& first) noexcept;
@@ -307,8 +302,8 @@ private:
     bool find_owner() noexcept;
 
     interrupter interrupter_ = Most == 1 ? interrupter::nobody : interrupter::time_limit;
-    bool waits_ = false;    // apart: the scheduler's thread reads it
-    mask ended_ : Most = 0; // from here on what `rests` reads, together
+    bool waits_ = false;    // no bit-field, because the scheduler's thread reads it
+    mask ended_ : Most = 0; // `rests` reads this and all that follows
     end end_ : 2 = end::open;
     question question_ : 3 = question::none;
     unsigned char wants_request_ : 1 = false;

@@ -139,7 +139,7 @@ private:
         return !std::exchange(stops_at_begin_, false) && !is_cancelled();
     }
 
-    /// Makes a result of the current exception. Returns the exception that the values throw while it is made.
+    /// Makes a result of the current exception. If the values throw meanwhile, returns what they have thrown.
     static std::exception_ptr put_failure(maybe<arguments>& result) noexcept {
         try {
             result.emplace(completion::from_exception(std::current_exception()));

@@ -35,7 +35,7 @@ using tcp_endpoint = boost::asio::ip::basic_endpoint<boost::asio::ip::tcp>;
 /// section 4). Endpoints of one family stay in their order.
 ASIO_RETRY_DECL std::vector<tcp_endpoint> interleave_families(std::vector<tcp_endpoint> const& found);
 
-/// Asio's class, which is complete where a program has a socket with this executor.
+/// Asio's socket. The class is complete in a program that has a socket with this executor.
 template <typename Executor>
 struct tcp_of {
     using type = boost::asio::ip::tcp;
@@ -51,12 +51,12 @@ auto work_on(Executor const& executor) {
         return boost::asio::executor_work_guard<Executor>(executor);
 }
 
-/// One attempt of a `fresh_connection`: connects to several endpoints, each beginning a while after the one
-/// before, and the first connection wins.
+/// One attempt of a `fresh_connection`. It connects to several endpoints, each a while after the one before,
+/// and the first connection wins.
 ///
-/// It ends when all of its connects and its timer have ended; then nothing of it is left but a lookup that
-/// nobody waits for. The user's socket makes a connect whenever it makes no other, so that closing it ends the
-/// attempt. Its events may come from several threads.
+/// It ends when all of its connects and its timer have ended. Only a lookup that nobody waits for may outlive
+/// it. The user's socket makes a connect whenever it makes no other, so that closing it ends the attempt.
+/// Events may come from several threads.
 template <typename Executor, typename Self>
 class connection_race : public std::enable_shared_from_this<connection_race<Executor, Self>> {
     using tcp = typename tcp_of<Executor>::type;
@@ -77,7 +77,7 @@ public:
         , stagger_(stagger)
         , timer_(std::in_place, target.get_executor()) {}
 
-    /// @name What it begins with
+    /// @name The beginning
     /// @{
     void look_up(std::string const& host, std::string const& service) {
         std::lock_guard const lock(mutex_);
@@ -101,7 +101,7 @@ public:
     /// @}
 
 private:
-    /// How a lookup finds back to its attempt, unless that has ended before. Only the lookup owns it.
+    /// Leads from a lookup back to its attempt, unless the attempt has ended. Only the lookup owns it.
     class way_back {
     public:
         explicit way_back(std::shared_ptr<connection_race> race) noexcept
@@ -115,7 +115,7 @@ private:
                 race_->end_without_memory();
         }
 
-        /// Not null for the first who asks.
+        /// Returns the attempt to the first caller, and null to all others.
         std::shared_ptr<connection_race> take() noexcept {
             std::lock_guard const lock(mutex_);
             return std::exchange(race_, nullptr);
@@ -150,7 +150,7 @@ private:
         end(std::move(race));
     }
 
-    /// A handler for `event`. Count it when its operation has begun.
+    /// Makes a handler for `event`. Count the event when its operation has begun.
     template <typename Event>
     auto then(Event event) {
         return boost::asio::bind_executor(
@@ -179,7 +179,7 @@ private:
         try {
             boost::asio::post(target_.get_executor(),
                               then([](connection_race& it) { it.fail(boost::asio::error::no_memory); }));
-        } catch (...) { // nor is there any for a turn
+        } catch (...) { // without memory for a turn
         }
     }
 
@@ -243,13 +243,13 @@ private:
             connected_ = to;
             failure_ = ec;
             give_up_the_rest(&by);
-            if (&by != &target_) // at once, so that the program closes the connection if it closes its socket
+            if (&by != &target_) // already now, so that the program closes the connection with its socket
                 target_ = std::move(by);
         } else if (ec == boost::asio::error::operation_aborted) {
             stop(); // by the program
         } else {
             failure_ = ec;
-            if (&by != &target_) // which stays open, so that it can be closed by the program
+            if (&by != &target_) // the target stays open, so that the program can close it
                 close(by);
             if (number == begun_ && begun_ != endpoints_.size())
                 begin_next();

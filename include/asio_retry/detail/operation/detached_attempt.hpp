@@ -20,8 +20,9 @@ namespace asio_retry::detail {
 /// An attempt that its operation may leave behind: it was cancelled and has not ended
 /// (`retry_policy::deliver_at_once`).
 ///
-/// It has memory and a slot of its own. For the operation it then ends with `operation_aborted`. It keeps alive
-/// the memory of the operation, where its callable is. Its result and reports are ignored.
+/// It has memory and a slot of its own, and keeps the memory of the operation alive, where its callable is.
+/// When it is left behind, it ends for the operation with `operation_aborted`, and its result and reports are
+/// ignored.
 class ASIO_RETRY_DECL detached_attempt : health_monitor {
 public:
     using operation_type = retry_driver;
@@ -86,11 +87,11 @@ private:
     shared_value<nested_marks> marks() override;
 
     retry_driver& operation_;
-    std::uint64_t const number_; // of the operation, which may end before
+    std::uint64_t const number_; // of the operation, which may end before the attempt
     attempt_health<retry_driver> health_;
     attempt current_;
     attempt const& said_as_;             // the operation's attempt, valid while this is that attempt
-    std::shared_ptr<void const> choice_; // its endpoint, which the operation may forget
+    std::shared_ptr<void const> choice_; // its endpoint: the operation may forget it
     asio::cancellation_signal signal_;
     std::atomic<state> state_ = state::running;
     std::atomic<std::uint8_t> owners_ = 1; // the attempt, and each emission

@@ -73,7 +73,7 @@ protected:
     void start(Prepare... prepare) {
         bool can_be_cancelled = false;
         try {
-            (prepare(), ...); // first: observers must also see an end for want of memory
+            (prepare(), ...); // first, so that observers hear of the end if there is no memory
             can_be_cancelled = this->connect_slot();
         } catch (...) {
             return this->go_on_after_failure();
@@ -95,7 +95,6 @@ private:
     /// Moves the handler out and destroys the operation, so that the handler may reuse the memory.
     virtual Handler take_handler() = 0;
 
-    /// Moves the result out.
     virtual arguments take_arguments() = 0;
 
     arguments arguments_or_end() {
@@ -131,7 +130,7 @@ private:
 
     /// Calls the handler on its immediate executor, in a turn of its own or at once.
     void hand_over(arguments&& result) {
-        // Work until the completion is queued: a context without work would stop.
+        // Until the completion is queued its context needs work, or it would stop.
         [[maybe_unused]] auto const keep_running = this->get_executors().keep_running();
         auto presence = part_.take_presence();
         auto const executor = this->get_executors().waits_on();

@@ -91,13 +91,13 @@ inline constexpr bool is_token_for =
 
 // --- the operation
 
-/// That of an any_completion_handler cannot name its context.
+/// Whether an executor can name its context. The executor of an any_completion_handler cannot.
 template <typename Executor>
 inline constexpr bool has_context_to_wait_on =
     !is_fallback_executor<Executor> &&
     (!executor<Executor> || asio::can_query<Executor, asio::execution::context_t>::value);
 
-/// How a policy initiates an operation, and the function's name in messages.
+/// How a policy initiates an operation, and the name of the function in messages.
 template <typename Policy>
 struct operation_kind;
 
@@ -153,7 +153,6 @@ private:
 
 // --- where to wait
 
-/// Waits on the executor of the handler.
 struct handler_executor_source {
     using executor_type = void;
     static constexpr bool is_scoped = false;
@@ -186,7 +185,8 @@ struct given_executor_source {
     Executor executor;
     Membership membership;
 
-    /// Each leaves nothing here: the context may be destroyed before the frame of a coroutine that has this.
+    /// Each function leaves nothing here. The context may be destroyed before the frame of a coroutine that has
+    /// this.
     waiting_place where_to_wait(asio::any_io_executor const& own) {
         Executor const taken = std::move(executor);
         return {taken, own};
@@ -207,8 +207,8 @@ struct given_executor_source {
             std::move(own)(std::forward<Handler>(handler), std::forward<Callable>(callable), std::move(policy));
         }
 
-        /// Keeps nothing: the frame of a coroutine has it until the coroutine is destroyed, and the context of
-        /// the executor may be destroyed before.
+        /// Keeps nothing that needs the context. A frame of a coroutine has this until the coroutine is
+        /// destroyed, and the context of the executor may be destroyed before.
         template <typename Handler, typename Callable, typename Policy>
         void operator()(Handler&& handler, Callable&& callable, Policy policy) && {
             using callable_type = std::decay_t<Callable>;
@@ -218,7 +218,7 @@ struct given_executor_source {
             callable_type own_callable(std::forward<Callable>(callable));
             Executor const waits_on(std::move(executor));
             Membership own_membership(std::move(membership));
-            // Not compiled twice for each callable: only for a callable that has lost its type.
+            // Only for a callable that has lost its type, so that no other callable is compiled twice.
             if constexpr (wants_one && is_erased<callable_type>)
                 if (runs_one_at_a_time(asio::get_associated_executor(own_handler, waits_on)))
                     return kind::template launch<false>(std::move(own_handler), std::move(own_callable),
@@ -234,13 +234,11 @@ struct given_executor_source {
     }
 };
 
-/// Waits on a given executor, outside a scope.
 template <typename Executor>
 given_executor_source<Executor, no_membership> wait_on(Executor const& executor) {
     return {executor, {}};
 }
 
-/// Waits on the executor of a scope, and starts the operation in the scope.
 struct scope_source {
     using executor_type = asio::any_io_executor;
     static constexpr bool is_scoped = true;
@@ -267,7 +265,7 @@ inline constexpr bool can_await_directly = [] {
         return false;
 }();
 
-/// Whether one coroutine does await both: Asio has all that this needs.
+/// Whether one coroutine awaits both, because Asio has all that this needs.
 template <typename Form, typename Token>
 inline constexpr bool awaits_directly = [] {
     if constexpr (can_await_directly<Form, Token>)

@@ -70,7 +70,6 @@ protected:
         }
     }
 
-    /// For the handler of an attempt.
     handler_link link() {
         return this->leaves_attempts() ? handler_link(detached_attempt::make(*this)) : handler_link(this);
     }
@@ -184,7 +183,7 @@ private:
     }
 
     void clear_slot() noexcept final {
-        if (this->leaves_attempts()) // or its coroutine stays in the slot
+        if (this->leaves_attempts()) // otherwise the coroutine of the attempt stays in the slot
             shell::clear_slot();
     }
     void end_attempts() noexcept final { this->end(); }
@@ -199,7 +198,6 @@ private:
 
 // --- with the callable
 
-/// Whether the attempts of this form need a strand.
 template <typename Form>
 inline constexpr bool wants_strand = [] {
     if constexpr (Form::returns_awaitable)
@@ -261,7 +259,7 @@ private:
     ASIO_RETRY_NO_UNIQUE_ADDRESS attempt_health_of<form, retry_driver> health_;
 };
 
-/// The same for an operation whose results are judged.
+/// A retrying operation with its callable, whose results `fail_if` judges.
 template <typename Callable, typename Shell>
 class judging_operation : public operation_with_callable<Callable, Shell> {
     using base = operation_with_callable<Callable, Shell>;
@@ -283,8 +281,7 @@ using operation_for =
     std::conditional_t<operation_form<Callable>::judges_results, judging_operation<Callable, Shell>,
                        operation_with_callable<Callable, Shell>>;
 
-/// Starts the attempts of token and deferred operations and plain callables. The shell starts attempts that are
-/// awaitables.
+/// Starts the attempts of plain callables and of token and deferred operations. The shell starts awaitables.
 template <typename Callable, typename Shell, bool = operation_form<Callable>::returns_awaitable>
 class operation_with_attempts : public operation_for<Callable, Shell> {
     using base = operation_for<Callable, Shell>;

@@ -17,13 +17,13 @@ namespace asio_retry::detail {
 
 /// How a gate has admitted an attempt, for the first operation inside that has the same gate.
 struct lent_admission {
-    std::shared_ptr<retry_gate> gate; ///< null: it has none
+    std::shared_ptr<retry_gate> gate; ///< null: the attempt has no gate
     time_point admitted{};
     std::uint64_t ticket = 0;
     std::uint64_t number = 1; ///< of the attempt
     failure_kind after{};     ///< the failure that it retries
 
-    /// A bit for each gate that `gate` consists of, while nobody has taken its admission over; and `is_open`.
+    /// A bit for each part of `gate` whose admission nobody has taken over, and the bit `is_open`.
     std::atomic<std::uint64_t> left = 0;
     static constexpr std::uint64_t is_open = std::uint64_t(1) << 63; ///< the attempt has not ended
 };

@@ -6,7 +6,7 @@
 
 namespace asio_retry::detail {
 
-/// What links something into a list. It is in none as long as it has no next one.
+/// Links an object into a list. A node without a next one is in no list.
 struct list_node {
     list_node* next_node = nullptr;
     list_node* previous_node = nullptr;
@@ -29,7 +29,8 @@ struct list_node {
     }
 };
 
-/// A base class of what may be in one linked_list at a time; another tag is another place.
+/// A base class for objects that are in at most one linked_list at a time. With several tags an object can be
+/// in several lists.
 template <typename Tag>
 class list_hook : list_node {
 public:
@@ -56,7 +57,8 @@ private:
     friend class linked_list;
 };
 
-/// Owns nothing and allocates nothing: its links are in what it holds. A ring, of which one node is its own.
+/// A list that owns and allocates nothing: the links are in its objects. They form a ring with one node of the
+/// list.
 template <typename T, typename Tag = T>
 class linked_list {
 public:
@@ -99,7 +101,7 @@ public:
         return next == next->next_node ? reinterpret_cast<linked_list*>(next) : nullptr;
     }
 
-    /// All that another list holds, which is empty then.
+    /// Takes all objects of another list, which is empty then.
     void append(linked_list& other) noexcept {
         if (other.empty())
             return;

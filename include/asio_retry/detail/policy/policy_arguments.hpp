@@ -67,7 +67,7 @@ inline constexpr bool judges_failures = std::predicate<std::decay_t<Predicate>&,
 template <typename Predicate>
 inline constexpr bool judges_failures<void, Predicate> = failure_judge<std::decay_t<Predicate>>;
 
-/// Whether it is a kind of failure, or a list of kinds.
+/// A list of kinds of failures.
 template <typename T>
 concept list_of_kinds = requires(T const& kinds) {
     { std::data(kinds) } -> std::convertible_to<failure_kind const*>;
@@ -77,7 +77,7 @@ template <typename T>
 inline constexpr bool names_kinds =
     list_of_kinds<std::remove_cvref_t<T>> || std::is_same_v<std::remove_cvref_t<T>, failure_kind>;
 
-/// Whether it is an error, and not a predicate of errors.
+/// Whether `Predicate` is an error, and no predicate of errors.
 template <typename E, typename Predicate>
 inline constexpr bool is_error_itself =
     !judges_failures<E, Predicate> && (std::is_convertible_v<Predicate, error_code> ||
@@ -113,18 +113,23 @@ retry_settings::predicate failure_predicate(std::string_view field, Predicate&& 
 ASIO_RETRY_DECL retry_settings::predicate kind_predicate(std::string_view field, failure_kind const* kinds,
                                                          std::size_t count);
 
-/// Whether F is a function that makes one, given without being called.
+/// Whether F is a function that makes a `Made`, and was passed without a call.
 template <typename F, typename Made>
 inline constexpr bool is_maker_of = false;
 template <typename Made, typename... Args>
 inline constexpr bool is_maker_of<Made (*)(Args...), Made> = true;
 
+/// Whether a message below says more about `Other` than that it is no `Wanted`.
+template <typename Other, typename Wanted, typename Sibling>
+inline constexpr bool is_known_mistake = is_maker_of<std::decay_t<Other>, Wanted> || is_duration<Other> ||
+                                         is_number<Other> || std::same_as<std::remove_cvref_t<Other>, Sibling>;
+
 /// Reports why the argument is no backoff. (Without `auto` the function would be instantiated too late to
 /// complain first.)
 template <typename Other>
 auto explain_backoff() {
-    constexpr bool is_maker = is_maker_of<std::decay_t<Other>, backoff>;
-    static_assert(!is_maker, "backoff: this function makes a backoff: call it, as in exponential(100ms)");
+    static_assert(!is_maker_of<std::decay_t<Other>, backoff>,
+                  "backoff: this function makes a backoff: call it, as in exponential(100ms)");
     static_assert(!is_duration<Other>,
                   "backoff: a duration alone has no shape: constant(100ms) or exponential(100ms)");
     static_assert(!is_number<Other>,
@@ -132,23 +137,22 @@ auto explain_backoff() {
                   "exponential(100ms)");
     static_assert(!std::same_as<std::remove_cvref_t<Other>, jitter>,
                   "backoff: this is a jitter, which is set by jitter(...)");
-    static_assert(is_maker || is_duration<Other> || is_number<Other> ||
-                      std::same_as<std::remove_cvref_t<Other>, jitter>,
+    static_assert(is_known_mistake<Other, backoff, jitter>,
                   "backoff: it must be called, as an lvalue, with a std::uint64_t and return a duration");
 }
 
-/// Reports why `jitter` cannot take `Other`.
+/// Reports why the argument is no jitter.
 template <typename Other>
 auto explain_jitter() {
-    constexpr bool is_maker = is_maker_of<std::decay_t<Other>, jitter>;
-    static_assert(!is_maker, "jitter: this function makes a jitter: call it, as in equal_jitter()");
+    static_assert(!is_maker_of<std::decay_t<Other>, jitter>,
+                  "jitter: this function makes a jitter: call it, as in equal_jitter()");
     static_assert(!is_duration<Other>,
                   "jitter: a duration alone says no jitter: additive_jitter(100ms) or symmetric_jitter(100ms)");
     static_assert(!is_number<Other>, "jitter: a number alone says no jitter: proportional_jitter(0.1)");
     static_assert(!std::same_as<std::remove_cvref_t<Other>, backoff>,
                   "jitter: this is a backoff, which is set by backoff(...)");
     static_assert(
-        is_maker || is_duration<Other> || is_number<Other> || std::same_as<std::remove_cvref_t<Other>, backoff>,
+        is_known_mistake<Other, jitter, backoff>,
         "jitter: it must be called, as an lvalue, with a backoff_step and a random& and return a duration");
 }
 

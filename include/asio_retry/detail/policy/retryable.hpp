@@ -54,7 +54,7 @@ ASIO_RETRY_DECL retry_event event_of(retry_settings const& settings, verdict con
 /// the failure. Throws what the predicate throws.
 ASIO_RETRY_DECL bool is_retryable(retry_settings const& settings, verdict const& failure);
 
-/// The same for any policy.
+/// Whether `retry_if` wants a retry, for policies that need all facts. Throws what the predicate throws.
 ASIO_RETRY_DECL bool is_retryable(retry_settings const& settings, verdict const& failure,
                                   attempt_facts const& facts);
 
@@ -69,7 +69,7 @@ ASIO_RETRY_DECL bool may_repeat(retry_settings const& settings, verdict const& f
 ASIO_RETRY_DECL std::optional<failure_kind> heard_kind(retry_settings const& settings, verdict const& failure,
                                                        bool timed_out, retry_wish wish);
 
-/// The same after the policy's own `classify` has thrown.
+/// The kind that gates get after the policy's own `classify` has thrown.
 ASIO_RETRY_DECL std::optional<failure_kind> heard_kind(verdict const& failure, bool timed_out,
                                                        retry_wish wish) noexcept;
 

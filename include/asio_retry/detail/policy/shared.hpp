@@ -12,15 +12,51 @@
 
 namespace asio_retry::detail {
 
-/// A value that all copies share, or none. It takes one word, because each operation has one.
-template <typename T>
-class shared_value {
-public:
-    shared_value() noexcept = default;
+/// A state that copies share. The last owner destroys it.
+struct shared_state {
+    void (*destroy)(shared_state& self) noexcept;
+    std::atomic<std::size_t> owners = 1;
+};
 
+/// An owner of a shared state, or of none. It takes one word, because each operation has several.
+class shared_owner {
+public:
+    shared_owner() noexcept = default;
+    shared_owner(shared_owner const& other) noexcept
+        : state_(other.state_) {
+        if (state_)
+            state_->owners.fetch_add(1, std::memory_order_relaxed);
+    }
+    shared_owner(shared_owner&& other) noexcept
+        : state_(std::exchange(other.state_, nullptr)) {}
+    shared_owner& operator=(shared_owner other) noexcept {
+        std::swap(state_, other.state_);
+        return *this;
+    }
+    ~shared_owner() {
+        if (state_) // most are moved from, which the compiler then sees at their destruction
+            give_up(*state_);
+    }
+
+    explicit operator bool() const noexcept { return state_ != nullptr; }
+
+protected:
+    shared_state* state_ = nullptr;
+
+private:
+    static void give_up(shared_state& shared) noexcept {
+        if (shared.owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            shared.destroy(shared);
+    }
+};
+
+/// A value that all copies share, or none.
+template <typename T>
+class shared_value : public shared_owner {
+public:
     static shared_value make() {
         shared_value made;
-        made.shared_ = new counted();
+        made.state_ = new counted();
         return made;
     }
 
@@ -28,46 +64,22 @@ public:
     template <typename Change>
     static shared_value make(T const& from, Change change) {
         shared_value made;
-        made.shared_ = new counted(from);
-        change(made.shared_->value);
+        made.state_ = new counted(from);
+        change(*made.get());
         return made;
     }
 
-    shared_value(shared_value const& other) noexcept
-        : shared_(other.shared_) {
-        if (shared_)
-            shared_->owners.fetch_add(1, std::memory_order_relaxed);
-    }
-    shared_value(shared_value&& other) noexcept
-        : shared_(std::exchange(other.shared_, nullptr)) {}
-    shared_value& operator=(shared_value other) noexcept {
-        std::swap(shared_, other.shared_);
-        return *this;
-    }
-    ~shared_value() {
-        if (shared_) // most are moved from, which the compiler then sees at their destruction
-            give_up(shared_);
-    }
-
-    T* get() const noexcept { return shared_ ? &shared_->value : nullptr; }
+    T* get() const noexcept { return state_ ? &static_cast<counted*>(state_)->value : nullptr; }
     T* operator->() const noexcept { return get(); }
-    explicit operator bool() const noexcept { return shared_ != nullptr; }
 
 private:
-    struct counted {
-        counted() = default;
-        explicit counted(T const& from)
-            : value(from) {}
-        T value{};
-        std::atomic<std::size_t> owners = 1;
+    struct counted : shared_state {
+        template <typename... From>
+        explicit counted(From const&... from)
+            : shared_state{[](shared_state& self) noexcept { delete static_cast<counted*>(&self); }}
+            , value(from...) {}
+        T value;
     };
-
-    static void give_up(counted* shared) noexcept {
-        if (shared->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
-            delete shared;
-    }
-
-    counted* shared_ = nullptr;
 };
 
 [[noreturn]] ASIO_RETRY_DECL void throw_bad_function_call();
@@ -78,7 +90,7 @@ template <typename Signature>
 class shared_function;
 
 template <typename Result, typename... Args>
-class shared_function<Result(Args...)> {
+class shared_function<Result(Args...)> : public shared_owner {
 public:
     shared_function() noexcept = default;
 
@@ -91,50 +103,32 @@ public:
             detail::refuse_if_empty(field, f);
         // Copied as const, so that a constructor that takes anything is not chosen as the copy constructor.
         if constexpr (std::is_lvalue_reference_v<F> && std::is_constructible_v<callable, callable const&>)
-            shared_ = new shared_callable<callable>(std::in_place, std::as_const(f));
+            state_ = new shared_callable<callable>(std::in_place, std::as_const(f));
         else
-            shared_ = new shared_callable<callable>(std::in_place, std::forward<F>(f));
+            state_ = new shared_callable<callable>(std::in_place, std::forward<F>(f));
     }
-
-    shared_function(shared_function const& other) noexcept
-        : shared_(other.shared_) {
-        if (shared_)
-            shared_->owners.fetch_add(1, std::memory_order_relaxed);
-    }
-    shared_function(shared_function&& other) noexcept
-        : shared_(std::exchange(other.shared_, nullptr)) {}
-    shared_function& operator=(shared_function other) noexcept {
-        std::swap(shared_, other.shared_);
-        return *this;
-    }
-    ~shared_function() {
-        if (shared_ && shared_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
-            shared_->destroy(*shared_);
-    }
-
-    explicit operator bool() const noexcept { return shared_ != nullptr; }
 
     /// Throws std::bad_function_call if this is empty.
     Result operator()(Args... args) const {
-        if (!shared_)
+        if (!state_)
             throw_bad_function_call();
-        return shared_->call(*shared_, std::forward<Args>(args)...);
+        auto& self = *static_cast<shared*>(state_);
+        return self.call(self, std::forward<Args>(args)...);
     }
 
 private:
-    struct shared {
+    struct shared : shared_state {
         Result (*call)(shared& self, Args... args);
-        void (*destroy)(shared& self) noexcept;
-        std::atomic<std::size_t> owners = 1;
     };
 
-    // A program has one for each callable, so they are few functions: four. std::make_shared would be thirty,
-    // virtual functions two more, std::invoke three more.
+    // A program has these functions once for each callable, so they are only four. std::make_shared would make
+    // thirty, virtual functions two more, and std::invoke three more.
     template <typename F>
     struct shared_callable final : shared {
         template <typename From>
         shared_callable(std::in_place_t, From&& from)
-            : shared{&call_function, &destroy_it}
+            : shared{{[](shared_state& self) noexcept { delete static_cast<shared_callable*>(&self); }},
+                     &call_function}
             , function(std::forward<From>(from)) {}
 
         static Result call_function(shared& self, Args... args) {
@@ -144,12 +138,9 @@ private:
             else
                 return static_cast<Result>(f(std::forward<Args>(args)...));
         }
-        static void destroy_it(shared& self) noexcept { delete static_cast<shared_callable*>(&self); }
 
         F function;
     };
-
-    shared* shared_ = nullptr;
 };
 
 } // namespace asio_retry::detail

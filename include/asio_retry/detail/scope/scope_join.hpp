@@ -26,19 +26,19 @@ namespace asio_retry::detail {
 
 class scope_tree;
 
-/// A wait for an empty scope. Whoever takes it from the scheduler, or finds it due, queues its turn.
+/// A wait for an empty scope. The thread that takes it from the scheduler, or finds it due, queues its turn.
 class ASIO_RETRY_DECL scope_join : public wait_node, public list_hook<scope_join> {
 protected:
     explicit scope_join(scope_handle scope);
     ~scope_join();
 
-    /// The handler's slot. Ends it with `operation_aborted`, if it has not ended. Precondition: its turn has
-    /// not come.
+    /// The handler's slot has received a cancellation, which ends the join with `operation_aborted`.
+    /// Precondition: its turn has not come.
     void on_cancelled(boost::asio::cancellation_type_t type) noexcept;
 
     error_code const& error() const noexcept { return error_; }
 
-    /// How many operations had to be cancelled, in an attempt.
+    /// How many operations had to be cancelled while an attempt ran.
     std::size_t cancelled() const noexcept { return cancelled_; }
 
     boost::asio::any_io_executor const& scope_executor() const noexcept;
@@ -47,15 +47,15 @@ protected:
 private:
     friend class scope_node;
 
-    /// Lets go of the scope, as far as its turn does without. Returns whether that does without the context
-    /// too.
+    /// Lets go of the parts of the scope that its turn does not need. Returns whether the turn does not need
+    /// the context either.
     virtual bool let_go() noexcept = 0;
 
     /// Lets go of the scope and queues its turn on the executor of its handler. If this throws, no turn is
     /// queued.
     virtual void post() = 0;
 
-    /// Its turn, where it stands.
+    /// Runs its turn at once, on this thread.
     virtual void end() = 0;
 
     /// Destroys it and its handler, uncalled.
@@ -66,22 +66,22 @@ private:
 
     void finish() noexcept;
 
-    scope_handle scope_;                     // until its turn is about to be queued
+    scope_handle scope_;                     // until its turn is queued
     retry_scheduler& scheduler_;             // of the scope
     std::shared_ptr<scope_tree> const tree_; // of the scope
 
     // Guarded by its mutex.
     bool has_ended_ = false;
-    std::size_t times_empty_ = 0; // the scope, before
+    std::size_t times_empty_ = 0; // how often the scope had been empty before
     error_code error_;
-    maybe<std::size_t> stopped_before_; // how many attempts had been, when a drain began to cancel
+    maybe<std::size_t> stopped_before_; // how many attempts had been stopped when a drain began to cancel
     std::size_t cancelled_ = 0;
 };
 
 /// The join of one handler, in memory from its allocator.
 ///
-/// Before its turn is queued it lets go of the scope and its context: they may be gone when the turn comes, on
-/// the executor of the handler. So may they when that of another join comes, which has let go too.
+/// Before its turn is queued, the join lets go of the scope and its context. They may be gone when the turn
+/// comes, on the executor of the handler.
 template <typename Handler, bool Drains>
 class handler_join final : handler_operation<scope_join, asio::any_io_executor, Handler> {
     using base = handler_operation<scope_join, asio::any_io_executor, Handler>;
@@ -92,7 +92,7 @@ public:
     /// A drain cancels the scope after `timeout`.
     static void initiate(Handler&& handler, scope_handle const& scope, duration timeout) {
         if constexpr (Drains)
-            scope->request(scope_request::drain); // which stands, even if there is no memory for the join
+            scope->request(scope_request::drain); // the request stands, even without memory for the join
         handler_join* const join = block::create(block::alone, std::move(handler), scope);
         try {
             join->connect_slot();

@@ -22,8 +22,8 @@ namespace asio_retry::detail {
 class scope_join;
 class scope_node;
 
-/// One of the owners that something counts by itself, with functions for a pointer to it: `add_owner` and
-/// `remove_owner`, which destroys it if that was the last.
+/// An owner of an object that counts its owners, by the functions `add_owner` and `remove_owner`, which take a
+/// pointer. The last `remove_owner` destroys the object.
 template <typename T>
 class counted_handle {
 public:
@@ -53,20 +53,20 @@ public:
             remove_owner(owned);
     }
 
-    /// It stays counted.
+    /// Gives the object up, which still counts this owner.
     T* detach() noexcept { return std::exchange(owned_, nullptr); }
 
 private:
     T* owned_ = nullptr;
 };
 
-/// What a scope may ask of its operations; each asks for more than the one before it.
+/// What a scope may ask of its operations. Each request asks for more than the one before it.
 enum class scope_request : unsigned char {
     none,
     retry_within, ///< end the wait within a time
     retry_now,    ///< end the wait
     drain,        ///< end the wait and begin no attempt
-    cancel,       ///< the same, and stop the attempt
+    cancel,       ///< end the wait, begin no attempt, and stop the attempt that runs
 };
 
 /// A request, and the time of a retry_within.
@@ -74,13 +74,12 @@ struct timed_request {
     scope_request what = scope_request::none;
     duration spread = duration::zero();
 
-    /// Whether it asks for less.
     friend bool operator<(timed_request const& a, timed_request const& b) noexcept {
         return a.what != b.what ? a.what < b.what : a.spread > b.spread;
     }
 };
 
-/// Of an operation: `made` for others, when it has ended and is still counted.
+/// Whether an operation takes room in its scope. It has made room when it has ended and is still counted.
 enum class scope_room : unsigned char { none, taken, made };
 
 /// An operation as its scope sees it.
@@ -95,16 +94,17 @@ private:
     friend class scope_node;
     friend class scope_tree;
 
-    /// There is a request to take. Called without a lock, on any thread; the member stays until it has taken
-    /// it. If it throws, `on_notice_failed` follows.
+    /// Called when there is a request to take: on any thread, without a lock. The member stays until it has
+    /// taken the request. If this throws, `on_notice_failed` follows.
     virtual void on_scope_notice() = 0;
 
-    /// Nobody will come to take the request, unless somebody who is there already.
+    /// Called when no turn will come to take the request. Only a thread that is in the operation already may
+    /// take it.
     virtual void on_notice_failed() = 0;
 
     duration spread_ = duration::zero(); // of the request
     scope_request request_ = scope_request::none;
-    bool is_being_told_ = false;  // so it has to take the request
+    bool is_being_told_ = false;  // and has to take the request
     bool waits_to_leave_ = false; // until it has been told
     bool is_told_again_ = false;  // if it cannot be told now
 };
@@ -114,13 +114,13 @@ using scope_handle = counted_handle<scope_state>;
 
 /// What a retry_scope shares with the operations started in it, which may outlive it, and its context.
 ///
-/// Handles keep the executor too, which goes with the last of them. The rest is a `scope_node` of the library.
+/// The last handle destroys the executor. The rest of the state is a `scope_node` of the library.
 class ASIO_RETRY_DECL scope_state {
 public:
     static scope_handle create(boost::asio::any_io_executor executor, scope_handle const& parent,
                                time_point deadline);
 
-    /// @name For those who have a handle
+    /// @name For owners of a handle
     /// @{
     boost::asio::any_io_executor const& executor() const noexcept { return executor_; }
     /// That of the executor.
@@ -130,8 +130,8 @@ public:
 
     time_point deadline() const noexcept { return deadline_; }
 
-    /// Whether no attempt begins any more. This and the next are known here as soon as they were asked for
-    /// above.
+    /// Whether no attempt begins any more. This function and the next one know at once what a scope above was
+    /// asked for.
     bool stopped() const noexcept;
     bool cancelled() const noexcept;
 
@@ -140,9 +140,9 @@ public:
 
     static constexpr int steps_of_call = 64;
 
-    /// Asks it of all members, here and in the children: of the first in so many steps, and of the rest in
-    /// turns of the scheduler. `again`: also of those that have been asked before. `spread`: of a retry_within.
-    /// If this throws, some could not be told; they will be by the next call.
+    /// Makes a request of all members, here and in the children. A few steps are made here, and the rest in
+    /// turns of the scheduler. `again`: also asks members that have been asked before. `spread`: for
+    /// retry_within. If this throws, some members could not be told. The next call tells them.
     void request(scope_request what, bool again = false, duration spread = duration::zero(),
                  int steps = steps_of_call);
 
@@ -156,11 +156,11 @@ public:
 
     timed_request take_request(scope_member& member) noexcept;
 
-    /// The member cannot take the request; it will be told again by the next one. Returns whether it does
-    /// nothing but wait for that.
+    /// Notes that the member cannot take the request. The next request tells it again. Returns whether the
+    /// member only waits for that.
     bool miss_request(scope_member& member) noexcept;
 
-    /// The scope made the member stop an attempt.
+    /// Counts an attempt that a member has stopped for the scope.
     void count_stopped_attempt() noexcept;
     /// @}
 
@@ -204,11 +204,11 @@ public:
             end();
     }
 
-    /// The operation has ended, though something of it is still there: others may have its room. Returns false
-    /// if there is a request for it first.
+    /// Gives the room of an ended operation to others, though something of it is still there. Returns false if
+    /// the operation has to take a request first.
     ASIO_RETRY_DECL bool unlink(scope_member& member, bool waits = false) noexcept;
 
-    /// Ends it, unless a join waits for that.
+    /// Ends the presence, unless a join waits for its end.
     ASIO_RETRY_DECL bool end_unjoined() noexcept;
 
     scope_state& scope() const noexcept { return *scope_; }
@@ -247,7 +247,7 @@ public:
     void miss_request() noexcept { presence_.scope().miss_request(*this); }
     void count_stopped_attempt() noexcept { presence_.scope().count_stopped_attempt(); }
 
-    /// Ends the presence, unless a join waits for that.
+    /// Ends the presence, unless a join waits for its end.
     bool end_unjoined() noexcept { return presence_.end_unjoined(); }
     scope_presence take_presence() noexcept { return std::move(presence_); }
 
@@ -272,7 +272,6 @@ concept membership = std::constructible_from<typename T::template part<Operation
                          { part.take_presence() } noexcept -> std::same_as<typename T::presence>;
                      };
 
-/// An operation outside any scope.
 struct no_membership {
     static constexpr bool is_scoped = false;
 
@@ -287,7 +286,6 @@ struct no_membership {
     };
 };
 
-/// An operation started in a retry_scope.
 struct scope_membership {
     static constexpr bool is_scoped = true;
 

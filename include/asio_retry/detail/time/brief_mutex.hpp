@@ -5,16 +5,16 @@
 
 namespace asio_retry::detail {
 
-// There libstdc++'s atomics lose who begins to sleep while another wakes it.
+// On Windows libstdc++'s atomics lose a thread that begins to sleep while another one wakes it.
 #if defined(_WIN32) && defined(__GLIBCXX__)
 using brief_mutex = std::mutex;
 #else
 
-/// A mutex for what takes some dozen instructions. Nearly always nobody else has it; then to lock it and to
-/// unlock it is a few instructions, where std::mutex takes fifty.
+/// A mutex for a few dozen instructions, which nearly always is free. Then lock and unlock take a few
+/// instructions, and those of std::mutex fifty.
 ///
-/// Whoever finds it taken looks again for longer than it is usually held, and sleeps then. As a std::mutex
-/// it may be destroyed as soon as it has been locked by the last one that wants it, and unlocked.
+/// A thread that finds it taken looks again for longer than it is usually held, and then waits in the kernel.
+/// Like a std::mutex it may be destroyed as soon as the last thread that wants it has locked and unlocked it.
 class brief_mutex {
 public:
     brief_mutex() noexcept = default;
@@ -34,7 +34,7 @@ public:
 
     void unlock() noexcept {
         if (state_.exchange(state::unlocked, std::memory_order_release) == state::awaited)
-            state_.notify_one(); // which takes the address only: another thread may have it by now
+            state_.notify_one(); // only the address is used: another thread may have destroyed it
     }
 
 private:
@@ -51,7 +51,7 @@ private:
             if (state_.load(std::memory_order_relaxed) == state::unlocked && try_lock())
                 return;
         }
-        // Who has slept cannot know whether it was alone.
+        // A thread that has waited cannot know whether others still wait.
         while (state_.exchange(state::awaited, std::memory_order_acquire) != state::unlocked)
             state_.wait(state::awaited, std::memory_order_relaxed);
     }

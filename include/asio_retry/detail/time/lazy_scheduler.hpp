@@ -13,11 +13,11 @@
 
 namespace asio_retry::detail {
 
-/// The scheduler of an operation and its stream of random numbers: looked up when first needed, which is after
-/// the first failure, unless there is a time limit. A stream that is of a seed is taken at the same time, since
-/// it belongs to the order of the initiations, and another not before a number is drawn.
+/// The scheduler of an operation and its stream of random numbers, looked up when first needed: for a time
+/// limit, or after the first failure. A stream without a seed is taken only when a number is drawn.
 ///
-/// Thread safety: once it is found, any thread may call `get`, also while the operation takes its stream.
+/// Thread safety: when the scheduler is found, any thread may call `get`, also while the operation takes its
+/// stream.
 class lazy_scheduler {
 public:
     lazy_scheduler() noexcept {}
@@ -26,12 +26,13 @@ public:
 
     bool is_found() const noexcept { return found() != 0; }
 
-    /// `known` may be an io_context that is the same. Precondition: !is_found().
+    /// Looks the scheduler up. `known` is null, or the context as an io_context. Precondition: !is_found().
     void find_in(boost::asio::execution_context& context, boost::asio::io_context* known) {
         take(scheduler(context), known == &context ? known : nullptr);
     }
 
-    /// One that has been looked up, and its context, if that is an io_context. Precondition: !is_found().
+    /// Takes a scheduler that was looked up, and its context if that is an io_context. Precondition:
+    /// !is_found().
     void take(retry_scheduler& found, boost::asio::io_context* own) {
         assert(!is_found());
         if (own)
@@ -59,7 +60,7 @@ private:
 
     std::uintptr_t found() const noexcept { return found_.load(std::memory_order_relaxed); }
 
-    std::atomic<std::uintptr_t> found_ = 0; // where it is, and whether there is a stream
+    std::atomic<std::uintptr_t> found_ = 0; // the address of the scheduler, and a bit for the stream
     union {
         random random_;
     };

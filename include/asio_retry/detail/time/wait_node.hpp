@@ -16,7 +16,8 @@ class wait_node : public list_hook<wait_node> {
 public:
     time_point expiry() const noexcept { return expiry_; }
 
-    /// Known once the wait has ended: by retry_scheduler::end_early, not because its time had come.
+    /// Whether retry_scheduler::end_early has ended the wait, and not its time. Precondition: the wait has
+    /// ended.
     bool was_ended_early() const noexcept { return expiry_ == early; }
 
 protected:
@@ -25,26 +26,26 @@ protected:
     wait_node& operator=(wait_node const&) = delete;
     ~wait_node() = default;
 
-    static constexpr time_point early = (time_point::min)(); // no expiry that anybody asks for
+    static constexpr time_point early = (time_point::min)(); // nobody asks for this expiry
 
 private:
     friend class scheduled_waits;
     friend class timing_wheel;
     friend class wait_arrivals;
 
-    /// The wait ended. Called once for each expiry, without a lock, on some thread that runs the context.
-    /// Returns false if there is no memory to see to that; then nothing happened, and the call is made again
+    /// Called when the wait has ended, once for each expiry, without a lock, on a thread that runs the context.
+    /// Returns false if there is no memory to go on. Then nothing happened, and the scheduler calls again
     /// later.
     virtual bool on_expiry() = 0;
 
-    /// The context is being destroyed and the wait will never end.
+    /// Called when the context is being destroyed. The wait will never end.
     virtual void on_shutdown() noexcept = 0;
 
     time_point expiry_{};
 };
 
-/// For `on_expiry`: queues a turn, or, where its executor takes nothing, goes on where it stands. Returns false
-/// if there is no memory to queue it.
+/// For `on_expiry`: queues a turn, or goes on at once if the executor takes nothing. Returns false without
+/// memory to queue the turn.
 template <typename Post, typename End>
 bool post_or_end(Post post, End end) {
     try {

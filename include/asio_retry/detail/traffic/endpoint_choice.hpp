@@ -17,8 +17,8 @@ namespace asio_retry::detail {
 
 /// Chooses the endpoint of each attempt of one operation, and remembers the endpoints that it has tried.
 ///
-/// A copy is for another operation: it has tried nothing. It remembers the last 64 endpoints, and the first 4
-/// without memory of its own. Without memory it forgets the endpoint that it tried longest ago.
+/// A copy belongs to another operation, and has tried nothing. The object remembers the last 64 endpoints. It
+/// has room for four; without memory for more it forgets the endpoint that it tried longest ago.
 ///
 /// Lifetime: it owns the endpoints that it remembers.
 /// Thread safety: distinct objects are independent; one object is not shared.

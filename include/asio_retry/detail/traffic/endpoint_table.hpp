@@ -41,15 +41,15 @@ private:
     std::atomic<std::uint32_t> in_flight_ = 0;
     std::atomic<std::uint64_t> failures_ = 0; // among the last 64 answers; the latest one is the lowest bit
     std::array<std::uint32_t, 2>
-        ids_{}; // in a table whose number is even, and odd; see endpoint_table::members
+        ids_{}; // of the tables with even and with odd numbers; see endpoint_table::members
 
     // Changed under the mutex of the table.
     std::atomic<latency_step> median_ = 0;
-    std::atomic<bool> is_refused_ = false;     // then each end of an attempt looks whether it still is
+    std::atomic<bool> is_refused_ = false;     // if so, each end of an attempt checks whether it still is
     std::atomic<std::uint32_t> forgotten_ = 0; // how often its latency had to be forgotten
     std::atomic<time_point> slow_until_ = (time_point::min)();
     std::atomic<time_point> rests_until_ = (time_point::min)(); // by the wish of its server
-    std::uint32_t times_slow_ = 0; // how often it was ejected since its latency was that of the others
+    std::uint32_t times_slow_ = 0; // how often it was ejected since it was last as fast as the others
 
     // Changed by the thread that has set `is_recording_`.
     std::atomic<bool> is_recording_ = false;
@@ -72,13 +72,13 @@ struct endpoint_attempt {
 /// Chooses an endpoint for each attempt, and ejects the endpoints that fail or are slow.
 ///
 /// An endpoint is available, refused by its circuit breaker, ejected because it is slow, or resting because its
-/// server wants to be left alone. A slow one does not rest: a wish makes it a resting one. A choice draws
-/// among the available ones and finds out what has changed by itself: no function takes longer because there
-/// are more endpoints, but for the logarithm of their number. Only the constructor and `assign` allocate.
+/// server wants no attempt. A wish makes a slow endpoint a resting one. A choice draws among the available
+/// endpoints, and moves those that have changed. The time of each function grows with the logarithm of the
+/// number of endpoints at most. Only the constructor and `assign` allocate.
 ///
-/// Thread safety: call any function from any thread, and `assign` from one at a time. The mutex of the table
-/// may be held when that of a breaker is taken, and never the other way round. Changes of breakers are told
-/// when neither is held.
+/// Thread safety: call any function from any thread, and `assign` from one at a time. A thread that holds the
+/// mutex of the table may lock a breaker, and never the other way round. Changes of breakers are told without a
+/// lock.
 class endpoint_table {
 public:
     using list = std::vector<std::shared_ptr<endpoint_record>>;
@@ -104,11 +104,11 @@ public:
     endpoint_table(endpoint_table const&) = delete;
     endpoint_table& operator=(endpoint_table const&) = delete;
 
-    /// The endpoints of the list, and former members that are remembered at `now`. The time of the
-    /// latest choice counts if it is later. To be called by whoever calls `assign`.
+    /// The endpoints of the list, and former members that are remembered at `now`, or at the latest choice if
+    /// that is later. Call it on the thread that calls `assign`.
     ASIO_RETRY_DECL list known(time_point now) const;
 
-    /// Has these endpoints from now on. Some may be in the present list too, or have left it before.
+    /// Replaces the endpoints. Some of the new ones may be in the present list too, or have left it before.
     [[nodiscard]] ASIO_RETRY_DECL remains assign(list endpoints, time_point now);
 
     /// The endpoints, in the order in which they were given.
@@ -166,7 +166,7 @@ private:
     double const slow_factor_;
     std::uint32_t const slow_least_;
     duration const remembered_;
-    std::atomic<time_point> latest_ = (time_point::min)(); // that a choice was made at
+    std::atomic<time_point> latest_ = (time_point::min)(); // the time of the latest choice
     std::atomic<latency_step> lowest_ = 0;                 // latency of the available endpoints
     std::mutex mutable mutex_;
     std::shared_ptr<members> members_;

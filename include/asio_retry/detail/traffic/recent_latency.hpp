@@ -35,7 +35,7 @@ constexpr duration greatest_in(latency_step step) noexcept {
 /// The median of the last 15 latencies.
 class recent_latency {
 public:
-    /// Adds one. Returns the median, or 0 while there are fewer than 8.
+    /// Adds a latency. Returns the median, or 0 while there are fewer than 8 latencies.
     latency_step add(latency_step latest) noexcept {
         std::size_t at = count_;
         if (count_ == last_.size())

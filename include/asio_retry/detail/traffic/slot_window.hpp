@@ -10,8 +10,8 @@
 
 namespace asio_retry::detail {
 
-/// Sums over the last slots of time, the present one included. `Counts` has + and -, and begins at zero. If
-/// time runs backwards, the window stands still.
+/// Sums over the last slots of time, with the present one. `Counts` has + and -, and begins at zero. If time
+/// runs backwards, the window stands still.
 template <typename Counts, std::size_t SlotCount>
 class slot_window {
 public:
@@ -84,7 +84,7 @@ private:
     }
 
     time_point beginning_of(std::int64_t slot) const noexcept {
-        std::int64_t const first = (time_point::min)().time_since_epoch() / slot_length_; // that begins in time
+        std::int64_t const first = (time_point::min)().time_since_epoch() / slot_length_; // of all slots
         return time_point((std::max)(slot, first) * slot_length_);
     }
 

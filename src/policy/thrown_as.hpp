@@ -9,8 +9,8 @@
 
 namespace asio_retry::detail {
 
-/// The exception, if `catch (T const&)` would catch it; it lives as long as `thrown`. Precondition: thrown is
-/// not null.
+/// Returns the exception if `catch (T const&)` would catch it, otherwise null. It lives as long as `thrown`.
+/// Precondition: thrown is not null.
 ///
 /// Throwing it again to find out takes microseconds. GNU's library answers without that.
 template <typename T>

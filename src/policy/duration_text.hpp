@@ -7,7 +7,7 @@
 
 namespace asio_retry::detail {
 
-/// Writes it in the largest unit that divides it, whatever the locale: 1s, 250ms.
+/// Writes a duration in the largest unit that divides it, in any locale: 1s, 250ms.
 ASIO_RETRY_DECL std::string to_text(duration value);
 
 } // namespace asio_retry::detail

@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-verdict aborted() {
+verdict aborted_hedge() {
     return verdict::failure(aborted_error());
 }
 
@@ -57,7 +57,7 @@ TEST(decision_30, the_result_is_delivered_after_the_losers_have_ended) {
     script.go_on(20);
     EXPECT_EQ(script.succeed(2, 21), "stop, wait");
     EXPECT_TRUE(script.kept);
-    EXPECT_EQ(script.fail(3, 22, aborted()), "wait");
+    EXPECT_EQ(script.fail(3, 22, aborted_hedge()), "wait");
     EXPECT_FALSE(script.kept);
     EXPECT_EQ(script.succeed(1, 23), "deliver 2 succeeded, done") << "which came too late";
     EXPECT_FALSE(script.kept);
@@ -68,7 +68,7 @@ TEST(hedge_machine, delivers_at_once_if_it_is_told_to) {
     script.start();
     script.go_on(10);
     EXPECT_EQ(script.succeed(2, 11), "stop, deliver 2 succeeded, wait");
-    EXPECT_EQ(script.fail(1, 500, aborted()), "done");
+    EXPECT_EQ(script.fail(1, 500, aborted_hedge()), "done");
     EXPECT_FALSE(script.kept);
 }
 
@@ -90,7 +90,7 @@ TEST(decision_30, a_fatal_failure_ends_it) {
     hedge_script script(hedge_policy(10ms).max_attempts(3));
     script.start();
     script.go_on(10);
-    EXPECT_EQ(script.fail(1, 11, aborted()), "stop, wait") << "that nobody asked for: the socket was closed";
+    EXPECT_EQ(script.fail(1, 11, aborted_hedge()), "stop, wait") << "that nobody asked for: the socket was closed";
     EXPECT_TRUE(script.kept);
     EXPECT_EQ(script.succeed(2, 12), "deliver 1 not_retryable, done") << "too late";
     EXPECT_FALSE(script.kept);
@@ -118,7 +118,7 @@ TEST(hedge_machine, the_predicate_says_what_ends_it) {
     EXPECT_EQ(script.fail(1, 1), "deliver 1 not_retryable, done");
     hedge_script all(hedge_policy(10ms).retry_if(any_failure));
     all.start();
-    EXPECT_EQ(all.fail(1, 1, aborted()), "begin 2, wait");
+    EXPECT_EQ(all.fail(1, 1, aborted_hedge()), "begin 2, wait");
     hedge_script typed(
         hedge_policy(10ms).retry_if<std::bad_alloc>([](std::bad_alloc const&) { return false; }));
     typed.start();
@@ -147,8 +147,8 @@ TEST(hedge_machine, the_limit_tells_all_to_stop) {
     EXPECT_EQ(script.start(), "begin 1, wait until 10");
     EXPECT_EQ(script.go_on(10), "begin 2, wait until 15") << "the third would begin too late";
     EXPECT_EQ(script.go_on(15), "stop, wait");
-    EXPECT_EQ(script.fail(1, 16, aborted()), "wait");
-    EXPECT_EQ(script.fail(2, 17, aborted()), "deliver 0 deadline, done");
+    EXPECT_EQ(script.fail(1, 16, aborted_hedge()), "wait");
+    EXPECT_EQ(script.fail(2, 17, aborted_hedge()), "deliver 0 deadline, done");
     EXPECT_EQ(script.delivered.error, timed_out_error());
 }
 
@@ -173,7 +173,7 @@ TEST(decision_12, a_success_wins_over_a_limit_and_a_cancellation) {
     EXPECT_EQ(limited.go_on(15), "stop, wait");
     EXPECT_EQ(limited.succeed(1, 16), "wait") << "the other has been told";
     EXPECT_TRUE(limited.kept);
-    EXPECT_EQ(limited.fail(2, 17, aborted()), "deliver 1 succeeded, done");
+    EXPECT_EQ(limited.fail(2, 17, aborted_hedge()), "deliver 1 succeeded, done");
     hedge_script cancelled(hedge_policy(10ms));
     cancelled.start();
     cancelled.machine.cancel(true);
@@ -264,14 +264,14 @@ TEST(hedge_machine, in_a_drain_a_last_failure_is_a_cancellation) {
     hedge_script final(hedge_policy(10ms));
     final.start();
     final.machine.drain();
-    EXPECT_EQ(final.fail(1, 1, aborted()), "deliver 0 cancelled, done");
+    EXPECT_EQ(final.fail(1, 1, aborted_hedge()), "deliver 0 cancelled, done");
     EXPECT_EQ(final.delivered.error, aborted_error());
     hedge_script one_of_two(hedge_policy(10ms));
     one_of_two.start();
     one_of_two.go_on(10);
     one_of_two.machine.drain();
-    EXPECT_EQ(one_of_two.fail(1, 11, aborted()), "stop, wait");
-    EXPECT_EQ(one_of_two.fail(2, 12, aborted()), "deliver 0 cancelled, done");
+    EXPECT_EQ(one_of_two.fail(1, 11, aborted_hedge()), "stop, wait");
+    EXPECT_EQ(one_of_two.fail(2, 12, aborted_hedge()), "deliver 0 cancelled, done");
 }
 
 TEST(hedge_machine, stopped_before_it_starts_it_is_cancelled_whatever_else_is_against_it) {
@@ -401,7 +401,7 @@ TEST(decision_21, what_the_hook_or_the_predicate_throws_ends_the_hedge) {
     hedge_script hook(hedge_policy(10ms).on_hedge([](std::uint64_t) { throw std::runtime_error("hook"); }));
     hook.start();
     EXPECT_EQ(hook.go_on(10), "stop, wait");
-    EXPECT_EQ(hook.fail(1, 11, aborted()), "deliver 0 not_retryable, done");
+    EXPECT_EQ(hook.fail(1, 11, aborted_hedge()), "deliver 0 not_retryable, done");
     EXPECT_EQ(hook.delivered.error, error::hook_threw);
     EXPECT_EQ(message_of(hook.delivered.thrown), "hook");
     hedge_script predicate(
@@ -437,7 +437,7 @@ TEST(decision_48, a_nested_hedge_passes_on_that_an_attempt_was_permanent) {
     cancelled.go_on(10);
     cancelled.machine.cancel(true);
     cancelled.fail(1, 11, marked);
-    EXPECT_EQ(cancelled.fail(2, 12, aborted()), "deliver 0 cancelled, done");
+    EXPECT_EQ(cancelled.fail(2, 12, aborted_hedge()), "deliver 0 cancelled, done");
     EXPECT_EQ(detail::find_permanent(cancelled.delivered.error), aborted_error());
     EXPECT_TRUE(verdict::failure(cancelled.delivered.thrown).is_permanent());
 
