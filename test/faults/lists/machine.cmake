@@ -7,29 +7,32 @@ noticed_by(tests_of_machine)
 fault(machine_starts_at_its_deadline 8 src/policy/retry_machine.cpp
     [[deadline_ == time_point::max() || now < deadline_]] [[deadline_ == time_point::max() || now <= deadline_]])
 
-fault(machine_counts_elapsed_time_from_the_attempt 9 src/policy/retry_machine.cpp
-    [[*max_elapsed - elapsed_between(started_, now)]] [[*max_elapsed - elapsed_between(began_, now)]])
+fault(machine_counts_elapsed_time_from_the_attempt 9 src/policy/machine_limits.cpp
+    [[*settings.max_elapsed - elapsed_between(started_, now)]]
+    [[*settings.max_elapsed - elapsed_between(began_, now)]])
 
-fault(machine_mixes_up_its_limits 10 src/policy/retry_machine.cpp
-    [[= limited_by_deadline_ ?]] [[= !limited_by_deadline_ ?]])
+fault(machine_mixes_up_its_limits 10 src/policy/machine_limits.cpp
+    [[expired_ = deadline_ <= reached]] [[expired_ = deadline_ > reached]])
 
-fault(machine_tells_of_no_limit_after_the_first 58 src/policy/retry_machine.cpp
+fault(machine_tells_of_no_limit_after_the_first 58 src/policy/machine_limits.cpp
     [[first_limit(began_, saturating_add(reached, duration(1)))]] [[time_point::max()]])
 
-fault(machine_does_not_wait_up_to_its_limit 7 src/policy/retry_machine.cpp
+fault(machine_does_not_wait_up_to_its_limit 7 src/policy/machine_limits.cpp
     [[is_last = delay > allowed]] [[is_last = delay >= allowed]])
 
-fault(machine_leaves_a_last_attempt_no_time 41 src/policy/retry_machine.cpp
-    [[std::min({delay, allowed, wait_leaving_time(now)})]] [[std::min({delay, allowed})]])
+fault(machine_leaves_a_last_attempt_no_time 41 src/policy/machine_limits.cpp
+    [[std::min({delay, allowed, wait_before(deadline_, longest_attempt_, now)})]] [[std::min({delay, allowed})]])
 
 # --- cancellations
 
 fault(machine_decides_on_a_cancelled_attempt 14 src/policy/retry_machine.cpp
-    [[if (is_cancelled)]] [[if (is_cancelled && !expired)]])
+    [[if (is_cancelled)
+        return]] [[if (is_cancelled && stopped == interruption::none)
+        return]])
 
 fault(machine_does_not_look_after_on_retry 21 src/policy/retry_machine.cpp
-    [[call_on_retry(failure, delay, now);
-    if (cancelled())]] [[call_on_retry(failure, delay, now);
+    [[call_on_retry(failure, facts(now), delay);
+    if (cancelled())]] [[call_on_retry(failure, facts(now), delay);
     if (false)]])
 
 fault(machine_always_obeys_total 16 include/asio_retry/retry_machine.hpp
@@ -49,28 +52,26 @@ fault(base_of_a_jitter_may_be_above_the_cap 37 src/policy/jitter.cpp
 fault(schedules_have_a_jitter 89 src/policy/retry_policy.cpp
     [[kind == detail::backoff_kind::schedule]] [[false]])
 
-fault(machine_adds_its_own_delay_to_the_wish 52 src/policy/retry_machine.cpp
+fault(machine_adds_its_own_delay_to_the_wish 52 src/policy/machine_limits.cpp
     [[duration wish = least;]] [[duration wish = sum(least, delay);]])
 
-fault(machine_piles_wishes_up_at_their_limit 84 src/policy/retry_machine.cpp
+fault(machine_piles_wishes_up_at_their_limit 84 src/policy/machine_limits.cpp
     [[wanted - std::min(wanted, spread)]] [[wanted]])
 
 # --- gates
 
-fault(machine_keeps_the_lease_when_it_gives_up 26 src/policy/machine_story.cpp
-    [[give_lease_back();
-    if (observer_)]] [[if (observer_)]])
+fault(machine_keeps_the_lease_when_it_gives_up 26 src/policy/narrator_events.cpp
+    [[give_lease_back();]] [[]])
 
-fault(machine_leaves_an_attempt_running 26 src/policy/machine_story.cpp
-    [[tell_abandoned(reason ==]] [[if (false)
-            tell_abandoned(reason ==]])
+fault(machine_leaves_an_attempt_running 26 src/policy/narrator_events.cpp
+    [[if (is_admitted_) {]] [[if (false) {]])
 
 fault(machine_calls_a_cancelled_attempt_a_failure
     retry_machine.tells_limits_from_cancellations src/policy/retry_machine.cpp
-    [[if (interrupted_by == interruption::cancellation)]] [[if (false)]])
+    [[if (stopped == interruption::cancellation)]] [[if (false)]])
 
 fault(machine_retries_without_a_lease 27 src/policy/retry_machine.cpp
-    [[!take_lease(now) && !settings.wait_when_refused]] [[!take_lease(now) && settings.wait_when_refused]])
+    [[if (!settings.wait_when_refused)]] [[if (settings.wait_when_refused)]])
 
 # --- the kind of a failure, and hooks
 
@@ -100,8 +101,8 @@ fault(verdict_of_a_time_out_is_never_permanent 48 src/policy/verdict.cpp
 fault(gates_are_not_asked_again_after_a_wait 69 src/policy/retry_gate.cpp
     [[again : {false, true}]] [[again : {false}]])
 
-fault(machine_keeps_a_time_that_it_cannot_use 78 src/policy/machine_story.cpp
-    [[if (!wait_held(now))]] [[if (false)]])
+fault(machine_keeps_a_time_that_it_cannot_use 78 src/policy/narrator.cpp
+    [[if (!held_wait(now, allowed))]] [[if (false)]])
 
-fault(machine_begins_before_its_reserved_time 69 src/policy/machine_story.cpp
+fault(machine_begins_before_its_reserved_time 69 src/policy/narrator.cpp
     [[if (is_early &&]] [[if (!story_->is_reserved && is_early &&]])

@@ -2,15 +2,15 @@
 
 noticed_by(tests_of_observe)
 
-fault(gate_that_cancels_does_not_keep_the_attempt_from_beginning 60 src/policy/machine_story.cpp
-    [[return !cancelled(); // the gate]] [[return true; // the gate]])
+fault(gate_that_cancels_does_not_keep_the_attempt_from_beginning 60 src/policy/retry_machine.cpp
+    [[ && !cancelled(); // by the gate]] [[; // by the gate]])
 
-fault(story_calls_what_is_abandoned_a_success 82 src/policy/machine_story.cpp
-    [[is_abandoned ? failure_kind::permanent : kind]] [[kind]])
+fault(story_calls_what_is_abandoned_a_success 82 src/policy/narrator_events.cpp
+    [[is_abandoned ? failure_kind::permanent : end.kind]] [[end.kind]])
 
 fault(story_forgets_the_gate_at_the_end
-    observation_facts.name_the_gate_that_refused_the_retry src/policy/machine_story.cpp
-    [[event.gate = story_->last_refuser()]] [[event.gate = {}]])
+    observation_facts.name_the_gate_that_refused_the_retry src/policy/narrator_events.cpp
+    [[event.gate = story_->refuser;]] [[event.gate = {};]])
 
 fault(log_line_may_have_a_line_break log_observer.escapes_control_characters src/observe/log_observer.cpp
     [[as_one_line(event.message())]] [[event.message()]])

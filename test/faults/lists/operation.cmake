@@ -36,8 +36,8 @@ fault(disposition_of_the_last_failure_is_lost_in_a_wait 72 include/asio_retry/de
 fault(wrapper_forgets_that_its_lambda_had_no_name 73 include/asio_retry/detail/attempt/operation_form.hpp
     [[(is_temporary<Given> || ...)]] [[(is_temporary<Given> && ...)]])
 
-fault(hooks_at_the_end_throw_unheard 53 src/policy/machine_story.cpp
-    [[report_exception(observers);]] [[]])
+fault(hooks_at_the_end_throw_unheard 53 src/policy/narrator_events.cpp
+    [[tell_all(observers, &machine_observer::on_hook_exception, std::current_exception());]] [[]])
 
 # --- cancellation
 
