@@ -85,7 +85,7 @@ public:
     bool chooses() const noexcept { return tell_.chooses(); }
     void draw_from(random& source) noexcept { tell_.draw_from(source); } ///< before the start
     /// Lets the attempts themselves say when they are healthy, and when they have sent something.
-    ASIO_RETRY_DECL void expect_marks() noexcept;
+    void expect_marks() noexcept { tell_.expect_marks(); }
     /// Makes a value that stays a failure end the operation with `error::exhausted`.
     void expect_errors() noexcept { names_rejected_ = true; }
     /// Takes the attempts for ticks: the gate is asked for retries alone, and the observer hears nothing.
@@ -173,7 +173,7 @@ public:
     /// the deadline, because a limit around the operation ends at the same time and may come first.
     ASIO_RETRY_DECL void cancel(time_point now = (time_point::min)()) noexcept;
     /// Whether the running attempt is being cancelled already.
-    bool tells_attempt() const noexcept { return stopping_ == stopping::cancelled; }
+    bool tells_attempt() const noexcept { return stopping_ >= stopping::cancelled; }
     /// Cancels for good, but the running attempt may finish.
     ASIO_RETRY_DECL void drain() noexcept;
     /// A cancellation that only an operation without side effects may obey.
@@ -208,7 +208,7 @@ public:
     ASIO_RETRY_DECL void on_progress(time_point now) noexcept;
     ASIO_RETRY_DECL bool hears_attempt() const noexcept; ///< whether a mark of the attempt may move its limit
     /// Tells that the running attempt may have done something at the server.
-    ASIO_RETRY_DECL void on_sent() noexcept;
+    void on_sent() noexcept { tell_.note_sent(); }
     /// Takes the server's wish about retries from the running attempt. Forgets it if there is no memory for it.
     void heed(pushback said) noexcept { tell_.heed(said); }
     /// The number of the operation for its observer; 0 if no observer hears of it.
@@ -221,7 +221,8 @@ public:
     }
 
 private:
-    enum class stopping : unsigned char { no, drained, cancelled }; // and the running attempt is cancelled
+    // From `cancelled` on the running attempt is cancelled, too; `late`: at the deadline, or later.
+    enum class stopping : unsigned char { no, drained, cancelled, late };
     struct rare_deleter {
         ASIO_RETRY_DECL void operator()(detail::rare_state* kept) const noexcept;
     };
@@ -233,10 +234,10 @@ private:
     void begin_attempt(time_point now) noexcept {
         ++attempts_;
         began_ = now;
-        healthy_since_ = marks_health_ ? (time_point::max)() : now;
-        has_waited_ = has_sent_ = false;
+        if (tell_.attempts_speak())
+            expect_health();
         if (tell_.is_told())
-            tell_.begin(attempts_, attempts_speak_, now);
+            tell_.begin(attempts_, now);
     }
     ASIO_RETRY_DECL retry_action tell_success(time_point now) noexcept;
     retry_action on_interrupted_failure(verdict const& v, bool is_cancelled, time_point now, random& source);
@@ -252,15 +253,19 @@ private:
     retry_action end_thrown(error stage, verdict const& failure, time_point now);
     retry_action give_up(stop_reason reason, verdict const& failure, error_code const& replacement,
                          time_point now, std::exception_ptr thrown = {});
+    void tell_failed_end(retry_action const& action, verdict const& failure, error_code const& replacement,
+                         time_point now) noexcept;
     detail::attempt_facts facts(time_point now) const noexcept;
 
     // What follows, and when.
     bool total_counts() const noexcept { return failures_ == 0 || policy_.settings().allow_total_cancellation; }
+    ASIO_RETRY_DECL void expect_health() noexcept;
     void count_failure(time_point now, interruption interrupted_by) noexcept;
     std::uint64_t counted_for_backoff() const noexcept;
     duration delay_after_refusal(duration refused_for, error& stage, random* source);
     std::optional<stop_reason> fit_wait(pushback said, duration waited, duration& delay, time_point now,
                                         random* source);
+    bool is_at_edge() const noexcept;
     bool count_wait(duration wait) noexcept;
     std::pair<duration, stop_reason> longest_wait(time_point now) const noexcept;
     detail::attempt_pulse* pulse() const noexcept;
@@ -275,9 +280,7 @@ private:
     std::uint64_t failures_ = 0; // this and the start, since the last reset
     time_point started_{};
     time_point deadline_ = (time_point::max)();
-    time_point began_{};                             // the attempt that runs or ran last
-    time_point healthy_since_ = (time_point::max)(); // that attempt
-    time_point edge_ = (time_point::max)();          // the end of a wait that was cut short to end at a limit
+    time_point began_ = (time_point::max)(); // the attempt that runs or has ended; none after a wait
     detail::jitter_course course_;
     detail::cancellation_probe const* probe_ = nullptr;
     std::unique_ptr<detail::rare_state, rare_deleter> rare_; // made when it is needed
@@ -289,12 +292,7 @@ private:
     unsigned char longest_attempt_ = 0; // how many bits its nanoseconds have; with clamp and a deadline
     bool limits_attempts_ = false;
     bool measures_time_ = false;
-    bool marks_health_ = false;
-    bool attempts_speak_ = false;
     bool names_rejected_ = false; // by an error of its own
-    bool is_late_ = false;        // it was cancelled at its deadline, or later
-    bool has_waited_ = false;     // since that attempt
-    bool has_sent_ = false;       // the attempt, as it says itself
 };
 
 } // namespace asio_retry

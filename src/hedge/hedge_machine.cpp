@@ -16,8 +16,9 @@ hedge_machine::hedge_machine(hedge_policy const& policy, std::span<hedged_attemp
     , attempts_(attempts.data())
     , tell_(common(), common().gate != nullptr, true) {
     assert(attempts.size() >= policy_.settings().max_attempts());
-    bool const is_observed = common().observer && tell_.ask_observer();
-    measures_successes_ = is_observed || policy_.settings().observed || common().gate_measures_time;
+    retry_settings const& shared = common();
+    bool const is_observed = shared.observer && tell_.ask_observer();
+    measures_successes_ = is_observed || policy_.settings().observed || shared.gate_measures_time;
 }
 
 inline void hedge_machine::end_attempt(std::uint64_t number, attempt_end::how outcome, failure_kind kind,
@@ -36,7 +37,8 @@ hedge_machine::~hedge_machine() {
     }
     drop_ready();
     tell_.give_lease_back();
-    observe_end(stop_reason::cancelled, aborted_error(), nullptr, {});
+    if (tell_.is_told())
+        observe_end(stop_reason::cancelled, aborted_error(), nullptr, {});
 }
 
 void hedge_machine::choose_with(detail::machine_observer* chooser) noexcept {
@@ -575,13 +577,12 @@ detail::attempt_facts hedge_machine::facts_of(interruption stopped) const noexce
 }
 
 /// Precondition: the observer knows of the attempt.
-void hedge_machine::observe_attempt_end(attempt_end const& end, verdict const* failure,
-                                        time_point now) noexcept {
+void hedge_machine::observe_attempt_end(attempt_end end, verdict const* failure, time_point now) noexcept {
     bool const succeeded = end.outcome == attempt_end::how::succeeded;
-    detail::attempt_facts known = facts_of(succeeded ? interruption::none : stopped_by());
+    end.took = duration::zero();
     if (end.number <= begun_)
-        known.took = elapsed_between(attempts_[end.number - 1].began, tell_.latest(now));
-    tell_.observe_attempt_end(end, failure, known, now);
+        end.took = elapsed_between(attempts_[end.number - 1].began, tell_.latest(now));
+    tell_.observe_attempt_end(end, failure, facts_of(succeeded ? interruption::none : stopped_by()), now);
 }
 
 /// Attempts that still run are left behind: for the observer they have ended, abandoned.

@@ -116,16 +116,18 @@ std::pair<time_limit, duration> retry_machine::reached_limit() const noexcept {
 
 /// Null if attempts cannot report, or need not.
 detail::attempt_pulse* retry_machine::pulse() const noexcept {
-    return rare_ && attempts_speak_ && policy_.settings().wants_a_sign() ? &rare_->pulse : nullptr;
+    return rare_ && tell_.attempts_speak() && policy_.settings().wants_a_sign() ? &rare_->pulse : nullptr;
 }
 
-void retry_machine::expect_marks() noexcept {
-    marks_health_ = policy_.settings().reset_after.has_value();
-    attempts_speak_ = true;
+/// An attempt begins that says itself when it is healthy. Without memory it never is.
+void retry_machine::expect_health() noexcept {
+    tell_.forget_sent();
+    if (policy_.settings().reset_after && rare())
+        rare_->healthy_since = time_point::max();
 }
 
 time_point retry_machine::attempt_limit(time_point now) noexcept {
-    if (attempts_speak_ && policy_.settings().wants_a_sign() && rare()) {
+    if (tell_.attempts_speak() && policy_.settings().wants_a_sign() && rare()) {
         rare_->pulse.heard.store(now.time_since_epoch().count(), std::memory_order_relaxed);
         rare_->pulse.is_healthy.store(false, std::memory_order_relaxed);
     }
@@ -184,8 +186,8 @@ time_limit retry_machine::limit_of_attempt() const noexcept {
 }
 
 void retry_machine::on_healthy(time_point now) noexcept {
-    if (marks_health_ && now < healthy_since_)
-        healthy_since_ = now;
+    if (rare_ && tell_.attempts_speak() && policy_.settings().reset_after)
+        rare_->healthy_since = std::min(rare_->healthy_since, now);
     on_progress(now);
     if (auto* const said = pulse())
         said->is_healthy.store(true, std::memory_order_relaxed);
@@ -194,12 +196,6 @@ void retry_machine::on_healthy(time_point now) noexcept {
 void retry_machine::on_progress(time_point now) noexcept {
     if (auto* const said = pulse())
         said->heard.store(now.time_since_epoch().count(), std::memory_order_relaxed);
-}
-
-void retry_machine::on_sent() noexcept {
-    has_sent_ = true;
-    if (auto const& outer = policy_.settings().outer)
-        outer->sent = true;
 }
 
 detail::shared_value<detail::nested_marks> retry_machine::marks_of_nested() noexcept {
@@ -253,19 +249,26 @@ std::optional<stop_reason> retry_machine::fit_wait(pushback said, duration waite
         least -= std::min(least, waited);
     }
     bool const is_last = delay > allowed;
-    if (edge_ != time_point::max() || (is_last && (!clamps || allowed <= duration::zero())))
+    if (is_at_edge() || (is_last && (!clamps || allowed <= duration::zero())))
         return limit;
     if (clamps) {
         duration const shorter = std::min({delay, allowed, wait_before(deadline_, longest_attempt_, now)});
         if (allowed < least)
             return limit;
         delay = std::max(least, shorter);
+        if (is_last && !rare())
+            return limit;
         if (is_last)
-            edge_ = saturating_add(now, delay);
+            rare_->edge = saturating_add(now, delay);
     }
     if (!count_wait(delay))
         return stop_reason::elapsed;
     return std::nullopt;
+}
+
+/// Whether the wait that is over was cut short to end at a limit: then one more attempt may begin there.
+bool retry_machine::is_at_edge() const noexcept {
+    return rare_ && rare_->edge != time_point::max();
 }
 
 /// Counts for max_waited. Returns false without memory.

@@ -52,7 +52,8 @@ bool narrator::has_gate() const noexcept {
 // --- admission
 
 /// After a refusal the gates are not asked again until the wait is over.
-bool narrator::admits(std::uint64_t number, time_point now, duration allowed) noexcept {
+bool narrator::admits(std::uint64_t number, time_point now,
+                      duration (*allowed)(void const*, time_point) noexcept, void const* machine) noexcept {
     if (is_refused_ || is_admitted_ || !makes_attempts_)
         return !is_refused_;
     asked_ = now;
@@ -61,7 +62,7 @@ bool narrator::admits(std::uint64_t number, time_point now, duration allowed) no
         std::string_view refuser;
         admission answer = ask(number, asked, refuser);
         if (answer.until > asked) {
-            if (!hold(answer, number, asked, allowed))
+            if (!hold(answer, number, asked, allowed(machine, asked)))
                 refuse(refuser, answer, number, asked, now);
             if (is_refused_ || !ask_later_gates(number, now))
                 return false;
@@ -336,9 +337,8 @@ void narrator::end_lease() noexcept {
 
 // --- an attempt
 
-/// The attempt begins: clears the state of the attempt before, and spends the granted retry. `speaks`: the
-/// attempt says itself when it has sent something.
-void narrator::begin(std::uint64_t number, bool speaks, time_point now) noexcept {
+/// The attempt begins: clears the state of the attempt before, and spends the granted retry.
+void narrator::begin(std::uint64_t number, time_point now) noexcept {
     has_lease_ = false;
     has_begun_ = true;
     if (story_) {
@@ -348,10 +348,16 @@ void narrator::begin(std::uint64_t number, bool speaks, time_point now) noexcept
         story_->marks = {};
         story_->is_reserved = false;
     }
-    if (auto const& outer = settings_->outer; outer && !speaks)
+    if (auto const& outer = settings_->outer; outer && !attempts_speak_)
         outer->sent = true;
     if (observers_)
         tell_all(observers_, &machine_observer::on_attempt, number, now);
+}
+
+void narrator::note_sent() noexcept {
+    has_sent_ = true;
+    if (auto const& outer = settings_->outer)
+        outer->sent = true;
 }
 
 void narrator::heed(pushback said) noexcept {
@@ -408,22 +414,30 @@ shared_value<nested_marks> narrator::marks_of_nested(std::uint64_t number) noexc
 // --- its end
 
 void narrator::succeed(std::uint64_t attempts, duration took, time_point now) noexcept {
-    end_attempt(attempts,
-                {.outcome = attempt_end::how::succeeded, .said = story_ ? story_->heeded : pushback()}, nullptr,
-                {.took = took}, now);
+    if (is_admitted_)
+        end_attempt(attempts,
+                    {.outcome = attempt_end::how::succeeded,
+                     .took = took,
+                     .said = story_ ? story_->heeded : pushback()},
+                    nullptr, no_facts, now);
+    tell_end(attempts, stop_reason::succeeded, error_code(), nullptr, no_facts, now);
 }
 
 /// A failure without a kind says nothing of the server. Nor does a refusal, which has one for the observer.
 void narrator::fail(std::uint64_t attempts, verdict const& failure, std::optional<failure_kind> kind,
                     attempt_facts const& facts, time_point now) noexcept {
-    if (!kind)
-        return end_attempt(attempts, {.outcome = attempt_end::how::abandoned}, &failure, facts, now);
-    bool const is_refused =
-        !facts.is_out_of_time() && is_refusal(failure, story_ ? story_->marks : shared_value<nested_marks>());
-    auto const outcome = is_refused ? attempt_end::how::abandoned : attempt_end::how::failed;
-    end_attempt(attempts, {.outcome = outcome, .kind = *kind, .said = said_with(failure)}, &failure, facts,
-                now);
-    kind_ = *kind;
+    attempt_end end{.outcome = attempt_end::how::abandoned, .took = facts.took};
+    if (kind) {
+        bool const is_refused = !facts.is_out_of_time() &&
+                                is_refusal(failure, story_ ? story_->marks : shared_value<nested_marks>());
+        if (!is_refused)
+            end.outcome = attempt_end::how::failed;
+        end.kind = *kind;
+        end.said = said_with(failure);
+    }
+    end_attempt(attempts, end, &failure, facts, now);
+    if (kind)
+        kind_ = *kind;
 }
 
 void narrator::fail_unjudged(std::uint64_t attempts, verdict const& failure, attempt_facts const& facts,
@@ -438,36 +452,40 @@ void narrator::fail_unjudged(std::uint64_t attempts, verdict const& failure, att
 }
 
 void narrator::abandon(std::uint64_t attempts, interruption stopped, duration took, time_point now) noexcept {
-    end_attempt(attempts, {.outcome = attempt_end::how::abandoned}, nullptr,
-                {.took = has_begun_ ? took : duration::zero(), .stopped = stopped}, now);
+    end_attempt(attempts,
+                {.outcome = attempt_end::how::abandoned, .took = has_begun_ ? took : duration::zero()}, nullptr,
+                {.stopped = stopped}, now);
 }
 
 /// `end` says how the attempt ended, and not yet which attempt it was. If it did not begin, its cost is given
-/// back. Nothing is known of an attempt that was abandoned, not even the time of its end.
+/// back. Gates hear nothing of an attempt that was abandoned, whose end may have no time.
 void narrator::end_attempt(std::uint64_t attempts, attempt_end end, verdict const* failure,
                            attempt_facts const& facts, time_point now) noexcept {
+    failure_kind const kind = end.kind;
+    pushback const said = end.said;
     is_admitted_ = false;
     end.is_unbegun = !std::exchange(has_begun_, false);
     end.number = end.is_unbegun ? attempts + 1 : attempts;
-    end.after = end.is_unbegun ? failure_kind::none : kind_;
-    end.took = facts.took;
-    end.now = now;
     if (has_gate()) {
-        attempt_end heard = end;
+        end.after = end.is_unbegun ? failure_kind::none : kind_;
+        end.now = now;
         if (end.outcome == attempt_end::how::abandoned) {
-            heard.kind = failure_kind::none;
-            heard.said = {};
-            heard.now = asked_;
+            end.kind = failure_kind::none;
+            end.said = {};
+            end.now = asked_;
         }
-        time_point const chosen = heard.now;
+        time_point const chosen = end.now;
         if (end.is_unbegun && story_ && story_->is_reserved)
-            heard.now = story_->held_until;
+            end.now = story_->held_until;
         if (story_)
-            heard.ticket = std::exchange(story_->ticket, 0);
-        tell_gates(heard, story_ ? story_->marks.get() : nullptr, chosen);
+            end.ticket = std::exchange(story_->ticket, 0);
+        tell_gates(end, story_ ? story_->marks.get() : nullptr, chosen);
     }
-    if (announces(end.number))
-        observe_attempt_end(end, failure, facts, now);
+    if (!story_ || !announces(end.number))
+        return;
+    end.kind = kind;
+    end.said = said;
+    observe_attempt_end(end, failure, facts, now);
 }
 
 /// `marks`: of an operation inside, which may have taken the admission over. `chosen`: the `now` of the end for

@@ -2,6 +2,7 @@
 #include <asio_retry/detail/policy/narrator.hpp>
 #include <asio_retry/detail/policy/retryable.hpp>
 #include <asio_retry/retry_gate.hpp>
+#include <asio_retry/retry_machine.hpp>
 #include <asio_retry/retry_observer.hpp>
 #include <asio_retry/retry_settings.hpp>
 
@@ -59,7 +60,8 @@ void narrator::observe_start(time_point now) noexcept {
 /// What a gate has granted for an attempt that will not begin goes back.
 void narrator::tell_end(std::uint64_t attempts, stop_reason reason, error_code const& error,
                         verdict const* failure, attempt_facts const& facts, time_point now) noexcept {
-    leave_queue(attempts, now);
+    if (is_held_)
+        leave_queue(attempts, now);
     if (is_admitted_) {
         bool const is_cancelled = reason == stop_reason::cancelled;
         abandon(attempts, is_cancelled ? interruption::cancellation : interruption::none, facts.took, now);
@@ -68,12 +70,22 @@ void narrator::tell_end(std::uint64_t attempts, stop_reason reason, error_code c
     if (observers_)
         tell_all(observers_, &machine_observer::on_end, reason, now);
     is_told_ = false;
-    observe_end(attempts, reason, error, failure, facts, now);
+    if (story_)
+        observe_end(attempts, reason, error, failure, facts, now);
+}
+
+/// The operation fails with the attempt's own failure, unless something else replaces it.
+void narrator::tell_failed_end(std::uint64_t attempts, retry_action const& action, verdict const& failure,
+                               error_code const& replacement, attempt_facts const& facts,
+                               time_point now) noexcept {
+    bool const is_own = !replacement || replacement == failure.error();
+    verdict const other = is_own ? failure : verdict::failure(replacement, action.thrown);
+    tell_end(attempts, action.reason, action.error ? action.error : failure.error(), &other, facts, now);
 }
 
 void narrator::tell_loss(std::uint64_t attempts) noexcept {
     observers_ = nullptr; // they may be destroyed
-    tell_end(attempts, stop_reason::cancelled, aborted_error(), nullptr, {}, {});
+    tell_end(attempts, stop_reason::cancelled, aborted_error(), nullptr, no_facts, {});
 }
 
 // --- observers of the operation
@@ -196,7 +208,7 @@ void narrator::observe_attempt_end(attempt_end const& end, verdict const* failur
         event.error = aborted_error();
     event.is_abandoned = is_abandoned;
     event.failure = is_abandoned ? failure_kind::permanent : end.kind;
-    event.took = facts.took;
+    event.took = end.took;
     event.stopped = facts.stopped;
     event.said = end.said;
     observe(event, now);

@@ -35,14 +35,17 @@ struct rare_state {
         std::fill(rules.begin(), rules.end(), rule_state());
         refusals = 0;
         waited = duration::zero();
+        edge = time_point::max();
         initiated = std::min(initiated, started);
     }
 
     std::vector<rule_state> rules;
     attempt_pulse pulse;
-    std::uint64_t refusals = 0;                 // since the last reset of the failures
-    duration waited{};                          // since then; for max_waited
-    time_point initiated = (time_point::max)(); // the start before the first reset
+    time_point healthy_since = (time_point::max)(); // the running attempt, as it says itself
+    time_point edge = (time_point::max)();          // the end of a wait that was cut short to end at a limit
+    std::uint64_t refusals = 0;                     // since the last reset of the failures
+    duration waited{};                              // since then; for max_waited
+    time_point initiated = (time_point::max)();     // the start before the first reset
     time_limit reached = time_limit::none; // what stopped the attempt that failed last, if one of its own did
 };
 

@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <optional>
 #include <tuple>
-#include <utility>
 
 namespace asio_retry {
 namespace {
@@ -27,8 +25,6 @@ bool is_out_of_time(interruption stopped) noexcept {
 }
 
 } // namespace
-
-// --- the start
 
 void retry_machine::observe(detail::machine_observer& observer, bool has_hooks) noexcept {
     tell_.observe(observer, has_hooks, false);
@@ -65,16 +61,16 @@ bool retry_machine::start_clock(time_point now) noexcept {
 }
 
 bool retry_machine::is_admitted(time_point now) noexcept {
-    return tell_.admits(attempts_ + 1, now, longest_wait(now).first) &&
-           !cancelled(); // the gate or another thread may have cancelled
+    auto const allowed = [](void const* machine, time_point from) noexcept {
+        return static_cast<retry_machine const*>(machine)->longest_wait(from).first;
+    };
+    return tell_.admits(attempts_ + 1, now, allowed, this) && !cancelled(); // by the gate or another thread
 }
 
 // --- the end of an attempt
 
 retry_action retry_machine::tell_success(time_point now) noexcept {
-    if (tell_.is_admitted())
-        tell_.succeed(attempts_, measures_time_ ? elapsed_between(began_, now) : duration::zero(), now);
-    tell_.tell_end(attempts_, stop_reason::succeeded, error_code(), nullptr, {}, now);
+    tell_.succeed(attempts_, measures_time_ ? elapsed_between(began_, now) : duration::zero(), now);
     if (tell_.has_hooks() || policy_.settings().on_success)
         tell_.call_on_success(facts(now));
     return {};
@@ -95,11 +91,11 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
 retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_cancelled, time_point now,
                                                    random& source) {
     auto stopped = std::exchange(expired_, interruption::none);
-    if (is_late_)
+    if (stopping_ == stopping::late)
         stopped = interruption::deadline;
     else if (is_cancelled && (tells_attempt() || (probe_ && probe_->tells_attempt())))
         stopped = interruption::cancellation;
-    is_cancelled = is_cancelled && !is_late_;
+    is_cancelled = is_cancelled && stopping_ != stopping::late;
     count_failure(now, stopped);
     std::optional<verdict> timed_out;
     if (is_out_of_time(stopped))
@@ -123,15 +119,15 @@ retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_can
 /// attempt that reached its time limit was not healthy, unless it said so.
 void retry_machine::count_failure(time_point now, interruption interrupted_by) noexcept {
     auto const& stable_for = policy_.settings().reset_after;
-    bool const hung = interrupted_by == interruption::attempt_timeout && !marks_health_;
-    bool const says_so = marks_health_ || stable_for > duration::zero(); // or every failure would be the first
-    if (stable_for && says_so && !hung && healthy_since_ <= now &&
-        elapsed_between(healthy_since_, now) >= *stable_for) {
+    bool const says_so = stable_for && tell_.attempts_speak();
+    bool const hung = interrupted_by == interruption::attempt_timeout && !says_so;
+    bool const may_reset = stable_for && !hung && (says_so || *stable_for > duration::zero());
+    time_point const since = !says_so ? began_ : rare_ ? rare_->healthy_since : time_point::max();
+    if (may_reset && since <= now && elapsed_between(since, now) >= *stable_for) {
         failures_ = 0;
         if (rare())
             rare_->reset(started_);
         started_ = now;
-        edge_ = time_point::max();
     }
     ++failures_;
     interrupted_by_ = interrupted_by;
@@ -237,15 +233,15 @@ std::optional<stop_reason> retry_machine::plan_retry(verdict const& failure, dur
 // --- a wait
 
 retry_action retry_machine::end_wait(time_point now, random* source) {
-    has_waited_ = true;
+    began_ = time_point::max();
     if (tell_.is_told())
         count_wait(tell_.tell_wait_over(now));
     if (cancelled())
         return end_cancelled(now);
-    if (now > deadline_ && edge_ == time_point::max())
+    if (now > deadline_ && !is_at_edge())
         return end_without_attempt(stop_reason::deadline, timed_out_error(), now);
-    if (now < edge_) // the wait may have been cut short
-        edge_ = time_point::max();
+    if (is_at_edge() && now < rare_->edge) // the wait may have been cut short
+        rare_->edge = time_point::max();
     bool const may_begin =
         !tell_.is_told() || (tell_.admits_held(attempts_ + 1, now, longest_wait(now).first) &&
                              (attempts_ == 0 || tell_.take_lease(attempts_, now)) && is_admitted(now));
@@ -308,8 +304,8 @@ retry_action retry_machine::end_without_attempt(stop_reason reason, error_code c
 }
 
 retry_action retry_machine::end_cancelled(time_point now) {
-    return is_late_ ? end_without_attempt(stop_reason::deadline, timed_out_error(), now)
-                    : end_without_attempt(stop_reason::cancelled, aborted_error(), now);
+    return stopping_ == stopping::late ? end_without_attempt(stop_reason::deadline, timed_out_error(), now)
+                                       : end_without_attempt(stop_reason::cancelled, aborted_error(), now);
 }
 
 /// Delivers the attempt's own result, unless a limit had stopped the attempt, or it marked its error as
@@ -347,13 +343,9 @@ retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, 
     action.error = replacement;
     if (names_rejected_ && failure.is_rejected() && !replacement)
         action.error = error::exhausted;
-    if (tell_.is_told()) { // of the attempt's own failure, unless something else replaces it
-        bool const is_own = !replacement || replacement == failure.error();
-        verdict const other = is_own ? failure : verdict::failure(replacement, thrown);
-        tell_.tell_end(attempts_, reason, action.error ? action.error : failure.error(), &other, facts(now),
-                       now);
-    }
     action.thrown = std::move(thrown);
+    if (tell_.is_told())
+        tell_failed_end(action, failure, replacement, now);
     if (replacement && failure.is_permanent() && policy_.settings().is_nested)
         detail::mark_permanent(action.error, action.thrown); // the outer retry has to see the mark
     if (tell_.has_hooks() || policy_.settings().on_give_up)
@@ -361,12 +353,19 @@ retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, 
     return action;
 }
 
+[[gnu::noinline]] // or an operation that tells nobody is dearer
+void
+retry_machine::tell_failed_end(retry_action const& action, verdict const& failure, error_code const& replacement,
+                               time_point now) noexcept {
+    tell_.tell_failed_end(attempts_, action, failure, replacement, facts(now), now);
+}
+
 // --- cancellations
 
 void retry_machine::cancel(time_point now) noexcept {
-    if (stopping_ != stopping::cancelled)
-        is_late_ = now >= deadline_ && deadline_ != time_point::max();
-    stopping_ = stopping::cancelled;
+    bool const is_late = now >= deadline_ && deadline_ != time_point::max();
+    if (!tells_attempt())
+        stopping_ = is_late ? stopping::late : stopping::cancelled;
 }
 
 void retry_machine::drain() noexcept {
@@ -386,11 +385,11 @@ detail::attempt_facts retry_machine::facts(time_point now) const noexcept {
     bool const has_attempt = attempts_ != 0 && tell_.makes_attempts();
     detail::attempt_facts known{.number = attempts_,
                                 .stopped = interrupted_by_,
-                                .may_have_sent = has_attempt && (has_sent_ || !attempts_speak_),
+                                .may_have_sent = has_attempt && tell_.may_have_sent(),
                                 .wish = wish_};
     if (measures_time_)
         known.elapsed = elapsed_between(rare_ ? std::min(rare_->initiated, started_) : started_, now);
-    if (measures_time_ && has_attempt && !has_waited_)
+    if (measures_time_ && has_attempt)
         known.took = elapsed_between(began_, now);
     std::tie(known.limit, known.allowed) = reached_limit();
     tell_.complete(known);

@@ -240,7 +240,7 @@ private:
     pushback said_with(std::uint64_t number, verdict const& failure) const noexcept;
     void record(hedged_attempt& one, time_point now) noexcept;
     detail::attempt_facts facts_of(interruption stopped) const noexcept;
-    void observe_attempt_end(attempt_end const& end, verdict const* failure, time_point now) noexcept;
+    void observe_attempt_end(attempt_end end, verdict const* failure, time_point now) noexcept;
     void observe_end(stop_reason reason, error_code const& error, std::exception_ptr const& thrown,
                      time_point now) noexcept;
     interruption stopped_by() const noexcept;

@@ -8,10 +8,11 @@ fault(machine_starts_at_its_deadline 8 src/policy/retry_machine.cpp
     [[deadline_ == time_point::max() || now < deadline_]] [[deadline_ == time_point::max() || now <= deadline_]])
 
 fault(machine_counts_elapsed_time_from_the_attempt 9 src/policy/machine_limits.cpp
-    [[max_elapsed - elapsed_between(started_, now)]] [[max_elapsed - elapsed_between(began_, now)]])
+    [[*settings.max_elapsed - elapsed_between(started_, now)]]
+    [[*settings.max_elapsed - elapsed_between(began_, now)]])
 
 fault(machine_mixes_up_its_limits 10 src/policy/machine_limits.cpp
-    [[deadline_ <= reached ?]] [[deadline_ > reached ?]])
+    [[expired_ = deadline_ <= reached]] [[expired_ = deadline_ > reached]])
 
 fault(machine_tells_of_no_limit_after_the_first 58 src/policy/machine_limits.cpp
     [[first_limit(began_, saturating_add(reached, duration(1)))]] [[time_point::max()]])
@@ -20,13 +21,14 @@ fault(machine_does_not_wait_up_to_its_limit 7 src/policy/machine_limits.cpp
     [[is_last = delay > allowed]] [[is_last = delay >= allowed]])
 
 fault(machine_leaves_a_last_attempt_no_time 41 src/policy/machine_limits.cpp
-    [[wait_before(deadline_,]] [[wait_before(time_point::max(),]])
+    [[std::min({delay, allowed, wait_before(deadline_, longest_attempt_, now)})]] [[std::min({delay, allowed})]])
 
 # --- cancellations
 
 fault(machine_decides_on_a_cancelled_attempt 14 src/policy/retry_machine.cpp
-    [[on_interrupted_failure(v, is_cancelled,]]
-    [[on_interrupted_failure(v, is_cancelled && expired_ == interruption::none,]])
+    [[if (is_cancelled)
+        return]] [[if (is_cancelled && stopped == interruption::none)
+        return]])
 
 fault(machine_does_not_look_after_on_retry 21 src/policy/retry_machine.cpp
     [[call_on_retry(failure, facts(now), delay);
@@ -62,7 +64,7 @@ fault(machine_keeps_the_lease_when_it_gives_up 26 src/policy/narrator_events.cpp
     [[give_lease_back();]] [[]])
 
 fault(machine_leaves_an_attempt_running 26 src/policy/narrator_events.cpp
-    [[if (is_admitted_)]] [[if (false)]])
+    [[if (is_admitted_) {]] [[if (false) {]])
 
 fault(machine_calls_a_cancelled_attempt_a_failure
     retry_machine.tells_limits_from_cancellations src/policy/retry_machine.cpp
@@ -100,7 +102,7 @@ fault(gates_are_not_asked_again_after_a_wait 69 src/policy/retry_gate.cpp
     [[again : {false, true}]] [[again : {false}]])
 
 fault(machine_keeps_a_time_that_it_cannot_use 78 src/policy/narrator.cpp
-    [[if (!held_wait(]] [[if (false && held_wait(]])
+    [[if (!held_wait(now, allowed))]] [[if (false)]])
 
 fault(machine_begins_before_its_reserved_time 69 src/policy/narrator.cpp
     [[if (is_early &&]] [[if (!story_->is_reserved && is_early &&]])

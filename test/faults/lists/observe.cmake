@@ -3,7 +3,7 @@
 noticed_by(tests_of_observe)
 
 fault(gate_that_cancels_does_not_keep_the_attempt_from_beginning 60 src/policy/retry_machine.cpp
-    [[!cancelled(); // the gate]] [[true; // the gate]])
+    [[ && !cancelled(); // by the gate]] [[; // by the gate]])
 
 fault(story_calls_what_is_abandoned_a_success 82 src/policy/narrator_events.cpp
     [[is_abandoned ? failure_kind::permanent : end.kind]] [[end.kind]])

@@ -90,7 +90,7 @@ fault(rate_limit_lets_all_begin_that_are_late 77 src/traffic/rate_limit.cpp
 # --- what a machine tells gates
 
 fault(machine_blames_a_server_for_a_refusal_further_in 76 src/policy/narrator.cpp
-    [[is_refusal(failure, story_ ? story_->marks : shared_value<nested_marks>())]] [[failure.said()]])
+    [[is_refused = !facts.is_out_of_time() &&]] [[is_refused = failure.said() &&]])
 
 fault(kind_depends_on_retry_sent 47 src/policy/retry_machine.cpp
     [[wish_ = is_wanted ?]] [[wish_ = is_wanted && may_repeat ?]])

@@ -10,6 +10,7 @@
 #include <asio_retry/detail/operation/driver_shell.hpp>
 #include <asio_retry/detail/operation/initiate_retry.hpp>
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/machine_observer.hpp>
 #include <asio_retry/hedge_policy.hpp>
 #include <asio_retry/pushback.hpp>
 

@@ -19,6 +19,7 @@ struct admission;
 struct attempt_end;
 struct observation;
 class random;
+struct retry_action;
 struct retry_settings;
 enum class interruption : unsigned char;
 enum class stop_reason;
@@ -54,6 +55,7 @@ public:
         kind_ = failure_kind::transient; // a ticker has no attempts that could fail
     }
     void expect_no_wake_up() noexcept { is_wakeable_ = false; }
+    void expect_marks() noexcept { attempts_speak_ = true; }
     ASIO_RETRY_DECL void draw_from(random& source) noexcept;
     bool is_told() const noexcept { return is_told_; } // anybody is, or something is kept
     bool makes_attempts() const noexcept { return makes_attempts_; }
@@ -65,8 +67,9 @@ public:
     ASIO_RETRY_DECL std::uint64_t operation_number() const noexcept;
 
     // --- admission
-    // Asks the gates once, until a wait is over. The operation allows a wait of `allowed`.
-    bool admits(std::uint64_t number, time_point now, duration allowed) noexcept;
+    // Asks the gates once, until a wait is over. `allowed` says how long the operation may wait.
+    bool admits(std::uint64_t number, time_point now, duration (*allowed)(void const*, time_point) noexcept,
+                void const* machine) noexcept;
     admission ask(std::uint64_t number, time_point now, std::string_view& refuser) noexcept;
     bool is_admitted() const noexcept { return is_admitted_; }
     bool is_refused() const noexcept { return is_refused_; }
@@ -95,14 +98,18 @@ public:
 
     // --- an attempt
     ASIO_RETRY_DECL bool announce(std::uint64_t number, time_point now) noexcept; // whether anybody was told
-    ASIO_RETRY_DECL void begin(std::uint64_t number, bool speaks, time_point now) noexcept;
+    ASIO_RETRY_DECL void begin(std::uint64_t number, time_point now) noexcept;
+    bool attempts_speak() const noexcept { return attempts_speak_; } // and say what they have sent
+    bool may_have_sent() const noexcept { return has_sent_ || !attempts_speak_; }
+    ASIO_RETRY_DECL void note_sent() noexcept;
+    void forget_sent() noexcept { has_sent_ = false; }
     ASIO_RETRY_DECL void heed(pushback said) noexcept;
     shared_value<nested_marks> marks_of_nested(std::uint64_t number) noexcept;
     shared_value<nested_marks> make_marks(std::uint64_t number, admission const* given) const;
     pushback said_with(verdict const& failure) const noexcept;
     pushback wish_of_choosers(pushback said, time_point now) const noexcept;
     void complete(attempt_facts& facts) const noexcept; // by what the attempt has reported
-    void succeed(std::uint64_t attempts, duration took, time_point now) noexcept;
+    void succeed(std::uint64_t attempts, duration took, time_point now) noexcept; // the operation too
     // Without a kind the failure says nothing of the server.
     void fail(std::uint64_t attempts, verdict const& failure, std::optional<failure_kind> kind,
               attempt_facts const& facts, time_point now) noexcept;
@@ -121,6 +128,8 @@ public:
     void tell_exception(std::exception_ptr const& thrown) const noexcept;
     void tell_end(std::uint64_t attempts, stop_reason reason, error_code const& error, verdict const* failure,
                   attempt_facts const& facts, time_point now) noexcept;
+    void tell_failed_end(std::uint64_t attempts, retry_action const& action, verdict const& failure,
+                         error_code const& replacement, attempt_facts const& facts, time_point now) noexcept;
     ASIO_RETRY_DECL void tell_loss(std::uint64_t attempts) noexcept; // the machine is destroyed before its end
     void call_on_retry(verdict const& failure, attempt_facts const& facts, duration delay) const;
     void call_on_give_up(verdict const& failure, attempt_facts const& facts, stop_reason reason) const noexcept;
@@ -181,6 +190,8 @@ private:
     bool has_begun_ = false;   // the attempt that is admitted
     bool is_held_ = false;
     bool has_lease_ = false;
+    bool attempts_speak_ = false;
+    bool has_sent_ = false; // the attempt, as it says itself
 };
 
 } // namespace asio_retry::detail

@@ -41,6 +41,8 @@ struct attempt_facts {
     }
 };
 
+inline constexpr attempt_facts no_facts{};
+
 /// The event for hooks and predicates, by the library's own `classify`; its `sent` is always `possible`.
 ASIO_RETRY_DECL retry_event event_of(verdict const& failure, attempt_facts const& facts) noexcept;
 
