@@ -90,7 +90,8 @@ TEST(decision_30, a_fatal_failure_ends_it) {
     hedge_script script(hedge_policy(10ms).max_attempts(3));
     script.start();
     script.go_on(10);
-    EXPECT_EQ(script.fail(1, 11, aborted_hedge()), "stop, wait") << "that nobody asked for: the socket was closed";
+    EXPECT_EQ(script.fail(1, 11, aborted_hedge()), "stop, wait")
+        << "that nobody asked for: the socket was closed";
     EXPECT_TRUE(script.kept);
     EXPECT_EQ(script.succeed(2, 12), "deliver 1 not_retryable, done") << "too late";
     EXPECT_FALSE(script.kept);
