@@ -35,6 +35,16 @@ retry_policy two_attempts() {
     return endless_every_100ms().max_attempts(2).pushback_spread(0);
 }
 
+// The base of max_elapsed moves with each outage; the length of the operation does not.
+TEST(observation_facts, have_the_length_of_the_whole_operation) {
+    observed_script script(two_attempts().reset_after(10s));
+    script->start();
+    script->fail(20s);
+    script->wake(20'100ms);
+    script->fail(20'200ms);
+    EXPECT_EQ(script.last(observed_kind::ended).took, 20'200ms);
+}
+
 // --- what failed
 
 TEST(observation_facts, have_the_exception) {

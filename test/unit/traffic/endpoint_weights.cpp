@@ -138,5 +138,28 @@ TEST(endpoint_weights, decision_80_abandoned_attempts_are_no_answers) {
     EXPECT_NEAR(first, 5000, 200);
 }
 
+/// How often the second of two endpoints is chosen, which never succeeds.
+int failing_one_is_chosen(bool abandons_half) {
+    endpoint_set<int> set({1, 2}, {.breaker = {.min_attempts = 1'000'000, .consecutive = 0}});
+    random dice(1);
+    int chosen = 0;
+    for (int i = 0; i < 10'000; ++i) {
+        endpoint_operation one(set, dice);
+        if (one.begin(noon) == 1)
+            one.succeed(noon);
+        else if (++chosen % 2 == 0 && abandons_half)
+            one.abandon(noon);
+        else
+            one.end(failure(failure_kind::throttled, noon, 1ms), 0);
+    }
+    return chosen;
+}
+
+TEST(endpoint_weights, decision_80_abandoned_attempts_hide_no_failures) {
+    int const without = failing_one_is_chosen(false);
+    EXPECT_LT(without, 2500);
+    EXPECT_NEAR(failing_one_is_chosen(true), without, 300);
+}
+
 } // namespace
 } // namespace asio_retry::test
