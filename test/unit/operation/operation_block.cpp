@@ -59,13 +59,13 @@ protected:
     virtual_time time{io};
 };
 
-TEST_F(operation_block, is_one_of_at_most_248_bytes_while_it_waits) {
+TEST_F(operation_block, is_one_of_at_most_256_bytes_while_it_waits) {
     for (int waits = 0; waits != 2; ++waits) {
         io.poll();
         io.restart();
         EXPECT_EQ(scheduler(io).pending(), 1u);
         EXPECT_EQ(live.blocks, 1u);
-        EXPECT_LE(live.bytes, 248u);
+        EXPECT_LE(live.bytes, 256u);
         time.advance(1s);
         io.restart();
     }
