@@ -13,8 +13,9 @@ ceiling(first_try_awaitable 2320)
 ceiling(first_try_cancellable 2675)
 # Below 2835, and 1540 with a callback, before the wheel looked whether the next slot is empty, and followed the clock.
 # The time of the clock decides on the level of the wheel: for minutes a wait costs 31 more, with a limit and in a hedge.
-ceiling(first_try_limited 3225)
-ceiling(first_try_limited_strand 3940)
+# In such minutes they cost 3249 and 3955.
+ceiling(first_try_limited 3270)
+ceiling(first_try_limited_strand 3980)
 # 7261 and 8001 while the attempts of an operation in a scope had a coroutine of their own, 2880 and 3566 while it had a std::mutex.
 # Below 3202 with limits while a child scope copied what its parents stand for, and for the reasons above.
 # 3030, and 3555 with limits, for the same reason.
