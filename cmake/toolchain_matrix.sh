@@ -420,14 +420,16 @@ build_row() {
     $here cmake --build "$build" ${JOBS:+-j "$JOBS"} --target $targets || return
     check_headers "$library" "$boost" || return
     for target in $targets; do
+        program=$target
         case $target in
+        cancellation_matrix) program=$target/$target arguments=--gtest_brief=1 ;;
         asio_retry_standalone | renamed_asio_members) continue ;; # which ctest runs below, or nothing
         seeded_delays) arguments=$source/test/golden/seeded_delays.csv ;;
         *) arguments=--gtest_brief=1 ;;
         esac
         [ "$mode" != no_threads ] || [ "$target" != unit_tests ] || arguments="--gtest_brief=1 $without_threads"
         # shellcheck disable=SC2086 # the runner and the arguments are words
-        $here timeout 600 $runner "$build/test/$target$exe" $arguments || return
+        $here timeout 600 $runner "$build/test/$program$exe" $arguments || return
     done
     case "$mode $here" in
     shared\ *) build_consumer "$build/consumer" ;;
