@@ -268,7 +268,7 @@ std::optional<stop_reason> retry_machine::fit_wait(pushback said, duration waite
 
 /// Whether the wait that is over was cut short to end at a limit: then one more attempt may begin there.
 bool retry_machine::is_at_edge() const noexcept {
-    return rare_ && rare_->edge != time_point::max();
+    return rare_ && rare_->edge;
 }
 
 /// Counts for max_waited. Returns false without memory.

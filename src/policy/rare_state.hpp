@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace asio_retry::detail {
@@ -35,14 +36,14 @@ struct rare_state {
         std::fill(rules.begin(), rules.end(), rule_state());
         refusals = 0;
         waited = duration::zero();
-        edge = time_point::max();
+        edge.reset();
         initiated = std::min(initiated, started);
     }
 
     std::vector<rule_state> rules;
     attempt_pulse pulse;
     time_point healthy_since = (time_point::max)(); // the running attempt, as it says itself
-    time_point edge = (time_point::max)();          // the end of a wait that was cut short to end at a limit
+    std::optional<time_point> edge;                 // the end of a wait that was cut short to end at a limit
     std::uint64_t refusals = 0;                     // since the last reset of the failures
     duration waited{};                              // since then; for max_waited
     time_point initiated = (time_point::max)();     // the start before the first reset

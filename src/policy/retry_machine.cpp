@@ -241,7 +241,7 @@ retry_action retry_machine::end_wait(time_point now, random* source) {
     if (now > deadline_ && !is_at_edge())
         return end_without_attempt(stop_reason::deadline, timed_out_error(), now);
     if (is_at_edge() && now < rare_->edge) // the wait may have been cut short
-        rare_->edge = time_point::max();
+        rare_->edge.reset();
     bool const may_begin =
         !tell_.is_told() || (tell_.admits_held(attempts_ + 1, now, longest_wait(now).first) &&
                              (attempts_ == 0 || tell_.take_lease(attempts_, now)) && is_admitted(now));
