@@ -25,14 +25,15 @@ ceiling(first_try_scoped_limited 3675)
 # whether its error is an abort in any category. 6190 before the decision had named steps, of which the first says what
 # gates hear whether there is a retry or not, and before a failure was asked whether it is a certificate's.
 # 6637 before there was one lifecycle.
-ceiling(zero_delay_callback 6860)
+# 6827 before what a machine decides was apart from what it tells; so with what follows.
+ceiling(zero_delay_callback 6930)
 # 19 063 before there were gates, and 18 999 before a failed attempt was known to have been told to stop, or to have sent
 # something.
 # 19 316 for the same reasons.
 # 19 425 while a wait that was alone in its slot was moved to all lower levels.
 ceiling(five_waits_callback 19000)
 # 28 823 while coroutines had a lifecycle of their own.
-ceiling(five_waits_awaitable 31000)
+ceiling(five_waits_awaitable 31200)
 # 1130 while the scheduler had a std::mutex, and 1124 before an attempt noted when it began and whether it has sent something.
 # 1044 before there was one lifecycle.
 # 1105 before a cancellation asked for the time, because one at the deadline is the deadline.
@@ -54,7 +55,8 @@ ceiling(first_try_endpoints_1000 3405)
 ceiling(first_try_metrics 2390)
 # first_try_callback with an observer that does not want the operation.
 ceiling(first_try_unsampled 960)
-# With a handler, under two limits of time; and a hedge that is not needed, at most half as much again.
+# With a handler, under two limits of time; and a hedge that is not needed, at most three fifths more. It was half before
+# the retry cost 2 % less.
 ceiling(first_try_limited_callback 1610)
 # 2250 before there was one lifecycle, and 2372 before a hedge had the narrator of a retry.
-ceiling(first_try_hedged 2390)
+ceiling(first_try_hedged 2430)
