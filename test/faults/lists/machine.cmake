@@ -75,13 +75,6 @@ fault(machine_retries_without_a_lease 27 src/policy/retry_machine.cpp
 
 # --- the kind of a failure, and hooks
 
-fault(kind_of_an_abort_is_permanent 55 src/policy/retryable.cpp
-    [[is_abort && (failure.is_permanent()]] [[false && (failure.is_permanent()]])
-
-fault(kind_of_a_failure_ignores_the_judgement 50 src/policy/retryable.cpp
-    [[if (failure.own_kind() != failure_kind::none)
-        return failure.own_kind();]] [[]])
-
 fault(machine_retries_what_was_aborted_in_another_category 17 src/policy/retryable.cpp
     [[!is_abortion(failure.error())]] [[failure.error() != aborted_error()]])
 
