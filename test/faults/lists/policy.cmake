@@ -84,9 +84,6 @@ fault(timeout_of_no_deadline_is_written 65 src/policy/deadline_fields.cpp
 fault(event_forgets_what_the_attempt_heeded 49 src/policy/retryable.cpp
     [[failure.said() ? failure.said() : facts.heeded]] [[failure.said()]])
 
-fault(kind_of_an_abort_is_permanent 55 src/policy/retryable.cpp
-    [[is_abort && (failure.is_permanent()]] [[false && (failure.is_permanent()]])
-
 fault(kind_of_a_failure_ignores_the_judgement 50 src/policy/retryable.cpp
     [[if (failure.own_kind() != failure_kind::none)
         return failure.own_kind();]] [[]])

@@ -121,3 +121,6 @@ fault(endpoints_forget_who_has_left 81 src/traffic/endpoint_table.cpp
 fault(endpoints_forget_who_is_slow
     endpoint_set.assigning_keeps_what_is_known_of_those_that_stay src/traffic/endpoint_table.cpp
     [[made->slow.set(id, back);]] [[made->available.push_back(id);]])
+
+fault(kind_of_an_abort_is_permanent 55 src/policy/retryable.cpp
+    [[is_abort && (failure.is_permanent()]] [[false && (failure.is_permanent()]])
