@@ -34,7 +34,7 @@ class machine_observer;
 /// Asks the gates of an operation whether its attempts may begin, and tells gates, observers and hooks what
 /// happens. It decides nothing: a machine has one, and tells it what it has decided.
 ///
-/// `attempts` are those that have begun; `number` is that of one attempt.
+/// `attempts` counts the attempts that have begun; `number` is that of one attempt.
 class narrator {
 public:
     /// `settings` must outlive it. `hears`: a gate, `on_success` or an outer attempt hears of the operation.
