@@ -32,8 +32,8 @@ bool follow_rules(delay_source& from, retry_settings const& settings, verdict co
         retry_settings::rule const& rule = settings.rules[i];
         if ((rule.backoff && is_found) || !matches(settings, rule.matches, failure, facts))
             continue;
-        rare_state* const states = kept();
-        rule_state* const own = states ? &states->rules[i] : nullptr;
+        rare_state* const rare = kept();
+        rule_state* const own = rare ? &rare->rules[i] : nullptr;
         std::uint64_t const counted = own ? ++own->failures : failures;
         if (rule.backoff) {
             is_found = true;
