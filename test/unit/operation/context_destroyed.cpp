@@ -168,6 +168,14 @@ std::vector<program> programs() {
              asio::co_spawn(s.io, async_retry(operation, hourly().backoff(constant(1ns)).max_attempts(3)),
                             done);
          }},
+        {"awaited_with_a_value_that_it_does_not_wait_for", // AddressSanitizer looks for the value's place
+         [](at_hand& s, auto done) {
+             auto operation = [&s]() -> asio::awaitable<int> {
+                 co_await s.hopping()(asio::use_awaitable);
+                 co_return 1;
+             };
+             asio::co_spawn(s.io, async_retry(operation, hourly().deliver_at_once().attempt_timeout(1h)), done);
+         }},
         {"awaited_in_a_scope",
          [](at_hand& s, auto done) {
              spawn_in_scope(s, done, hourly().backoff(constant(1ns)).max_attempts(3));

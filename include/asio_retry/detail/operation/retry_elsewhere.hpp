@@ -130,10 +130,12 @@ inline std::exception_ptr exhausted_with(kept_value&& value) noexcept {
 
 template <bool JudgesResults, typename T>
 asio::awaitable<void> keep_value(asio::awaitable<T> attempt, kept_value& place) {
-    if constexpr (std::is_void_v<T>)
+    if constexpr (std::is_void_v<T>) {
         co_await std::move(attempt);
-    else
-        place.reset(new typed_value<T, JudgesResults>(co_await std::move(attempt)));
+    } else { // `new T(co_await ...)` allocates before it waits, and leaks if its coroutine is destroyed there
+        T value = co_await std::move(attempt);
+        place.reset(new typed_value<T, JudgesResults>(std::move(value)));
+    }
 }
 
 /// An operation without the type of its values.
