@@ -15,7 +15,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -65,6 +64,8 @@ public:
     ~retry_machine() {
         if (tell_.is_told())
             tell_.tell_loss(attempts_);
+        if (rare_)
+            forget_rare();
     }
 
     retry_policy const& policy() const noexcept { return policy_; } ///< the policy by which it decides
@@ -223,9 +224,6 @@ public:
 private:
     // From `cancelled` on the running attempt is cancelled, too; `late`: at the deadline, or later.
     enum class stopping : unsigned char { no, drained, cancelled, late };
-    struct rare_deleter {
-        ASIO_RETRY_DECL void operator()(detail::rare_state* kept) const noexcept;
-    };
 
     // The steps, which tell_ hears of.
     ASIO_RETRY_DECL retry_action begin(time_point now, random* source);
@@ -274,6 +272,7 @@ private:
     time_limit limit_of_attempt() const noexcept;
     std::pair<time_limit, duration> reached_limit() const noexcept;
     detail::rare_state* rare() noexcept;
+    ASIO_RETRY_DECL void forget_rare() noexcept;
 
     retry_policy policy_;
     std::uint64_t attempts_ = 0;
@@ -283,7 +282,7 @@ private:
     time_point began_ = (time_point::max)(); // the attempt that runs or has ended; none after a wait
     detail::jitter_course course_;
     detail::cancellation_probe const* probe_ = nullptr;
-    std::unique_ptr<detail::rare_state, rare_deleter> rare_; // made when it is needed
+    detail::rare_state* rare_ = nullptr; // owned; made when it is needed
     detail::narrator tell_;
     stopping stopping_ = stopping::no;
     interruption expired_ = interruption::none;        // the limit that stops the running attempt

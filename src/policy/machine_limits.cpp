@@ -78,15 +78,15 @@ std::optional<stop_reason> obey(retry_settings const& settings, pushback said, d
 detail::rare_state* retry_machine::rare() noexcept {
     if (!rare_) {
         try {
-            rare_.reset(new detail::rare_state(policy_.settings().rules.size()));
+            rare_ = new detail::rare_state(policy_.settings().rules.size());
         } catch (...) { // each use says what follows
         }
     }
-    return rare_.get();
+    return rare_;
 }
 
-void retry_machine::rare_deleter::operator()(detail::rare_state* kept) const noexcept {
-    delete kept;
+void retry_machine::forget_rare() noexcept {
+    delete rare_;
 }
 
 // --- the operation

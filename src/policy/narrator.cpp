@@ -15,16 +15,16 @@
 
 namespace asio_retry::detail {
 
-void narrator::story_deleter::operator()(story* kept) const noexcept {
-    delete kept;
-}
-
 /// Null without memory.
 narrator::story* narrator::make_story() noexcept {
     if (!story_)
-        story_.reset(new (std::nothrow) story);
+        story_ = new (std::nothrow) story;
     is_told_ = is_told_ || story_;
-    return story_.get();
+    return story_;
+}
+
+void narrator::forget_story() noexcept {
+    delete story_;
 }
 
 void narrator::observe(machine_observer& observer, bool has_hooks, bool is_chooser) noexcept {

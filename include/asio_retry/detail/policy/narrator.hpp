@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -45,6 +44,10 @@ public:
         , is_hedge_(is_hedge) {}
     narrator(narrator const&) = delete;
     narrator& operator=(narrator const&) = delete;
+    ~narrator() {
+        if (story_)
+            forget_story();
+    }
 
     // --- who hears
     ASIO_RETRY_DECL bool ask_observer() noexcept; // whether the policy's observer wants the operation
@@ -150,11 +153,9 @@ public:
 
 private:
     struct story;
-    struct story_deleter {
-        ASIO_RETRY_DECL void operator()(story* kept) const noexcept;
-    };
 
     story* make_story() noexcept;
+    ASIO_RETRY_DECL void forget_story() noexcept;
     admission ask_policys_gate(std::uint64_t number, time_point asked) noexcept;
     admission ask_choosers(std::uint64_t number, time_point now, std::string_view& refuser) noexcept;
     bool ask_later_gates(std::uint64_t number, time_point now) noexcept;
@@ -175,10 +176,10 @@ private:
     void observe(observation& event, time_point now) noexcept;
 
     retry_settings const* settings_;
-    machine_observer* observers_ = nullptr;       // the one that came last is the first
-    std::unique_ptr<story, story_deleter> story_; // made when it is needed; null without memory
-    time_point asked_{};                          // when the gates were asked last, or a wait for them ended
-    failure_kind kind_;                           // of the last failure, which a lease is for
+    machine_observer* observers_ = nullptr; // the one that came last is the first
+    story* story_ = nullptr;                // owned; made when it is needed; null without memory
+    time_point asked_{};                    // when the gates were asked last, or a wait for them ended
+    failure_kind kind_;                     // of the last failure, which a lease is for
     bool is_told_;
     bool is_hedge_;
     bool makes_attempts_ = true;
