@@ -25,7 +25,7 @@ void hedge_driver::start(bool is_scoped, bool) {
             machine_.refuse(no_buffer_space_error(), begin);
         else
             machine_.start(begin);
-        first = plan_for(machine_.next(begin));
+        first = plan_for(machine_.advance(begin));
         if (first.what == plan_kind::begin)
             first.until = machine_.expiry();
     } catch (...) {
@@ -39,18 +39,18 @@ inline hedge_driver::plan
 hedge_driver::next(question) {
     bool const needs_time =
         machine_.wants_results() || machine_.measures_successes() || machine_.watches_deadline();
-    return plan_for(machine_.next(needs_time ? now() : time_point()));
+    return plan_for(machine_.advance(needs_time ? now() : time_point()));
 }
 
-hedge_driver::plan hedge_driver::plan_for(hedge_action const& action) noexcept {
+hedge_driver::plan hedge_driver::plan_for(hedge_machine::step const& step) noexcept {
     static constexpr plan_kind meant[] = {
         plan_kind::begin,   plan_kind::wait, plan_kind::stop,
         plan_kind::deliver, plan_kind::keep, plan_kind::abandon,
     };
     static_assert(std::size(meant) == std::size_t(hedge_action::kind::abandon) + 1);
-    return {.what = meant[std::size_t(action.what)],
-            .attempt = static_cast<unsigned char>(action.attempt),
-            .until = action.until};
+    return {.what = meant[std::size_t(step.what)],
+            .attempt = static_cast<unsigned char>(step.attempt),
+            .until = step.until};
 }
 
 // --- the end of an attempt

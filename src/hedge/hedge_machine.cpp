@@ -76,12 +76,18 @@ void hedge_machine::refuse(error_code const& code, time_point now) noexcept {
 }
 
 hedge_action hedge_machine::next(time_point now) {
+    step const next = advance(now);
+    if (next.what == hedge_action::kind::deliver)
+        return delivery();
+    hedge_action action;
+    action.what = next.what;
+    action.attempt = next.attempt;
+    action.until = next.until;
+    return action;
+}
+
+hedge_machine::step hedge_machine::advance(time_point now) {
     using kind = hedge_action::kind;
-    auto const just = [](kind what) {
-        hedge_action action;
-        action.what = what;
-        return action;
-    };
     if (phase_ == phase::open)
         go_on(now);
     if (phase_ == phase::open && is_ready_) {
@@ -89,11 +95,8 @@ hedge_action hedge_machine::next(time_point now) {
             return launch(now);
         go_on(now); // the observer has cancelled
     }
-    if (phase_ == phase::open) {
-        hedge_action action = just(is_lost_ ? kind::abandon : kind::wait);
-        action.until = expiry();
-        return action;
-    }
+    if (phase_ == phase::open)
+        return {.what = is_lost_ ? kind::abandon : kind::wait, .until = expiry()};
     drop_ready();
     tell_.give_lease_back();
     if (watches_deadline() && now >= tells_at_) {
@@ -106,21 +109,18 @@ hedge_action hedge_machine::next(time_point now) {
             for (std::uint64_t number = 1; number <= begun_; ++number)
                 if (attempts_[number - 1].is_running)
                     record(attempts_[number - 1], now);
-        return just(kind::stop);
+        return {kind::stop};
     }
-    if (running_ > 0 && (phase_ == phase::over || !policy_.settings().deliver_at_once)) {
-        hedge_action action = just(kind::wait);
-        action.until = expiry();
-        return action;
-    }
+    if (running_ > 0 && (phase_ == phase::over || !policy_.settings().deliver_at_once))
+        return {.what = kind::wait, .until = expiry()};
     if (phase_ == phase::over)
-        return just(kind::done);
+        return {kind::done};
     phase_ = phase::over;
     if (running_ > 0)
         pass_on_sent(); // attempts that are left behind may still send
     if (tell_.is_told())
         observe_end(reason_, error_, thrown_, now);
-    return delivery();
+    return {kind::deliver, result_};
 }
 
 hedge_action hedge_machine::delivery() const {
@@ -278,7 +278,7 @@ void hedge_machine::end_by_hook() noexcept {
     end(phase::closed, stop_reason::not_retryable, 0, error::hook_threw, std::current_exception());
 }
 
-hedge_action hedge_machine::launch(time_point now) {
+hedge_machine::step hedge_machine::launch(time_point now) {
     auto const& settings = policy_.settings();
     is_ready_ = false;
     tell_.spend_lease();
@@ -292,10 +292,7 @@ hedge_action hedge_machine::launch(time_point now) {
     } else {
         next_at_ = time_point::max();
     }
-    hedge_action action;
-    action.what = hedge_action::kind::begin;
-    action.attempt = begun_;
-    return action;
+    return {hedge_action::kind::begin, begun_};
 }
 
 /// Gives back the cost of an admitted attempt that does not begin.

@@ -22,6 +22,9 @@
 #include <string_view>
 
 namespace asio_retry {
+namespace detail {
+class hedge_driver;
+}
 
 /// The next step that a hedge_machine asks for.
 struct hedge_action {
@@ -196,6 +199,15 @@ public:
     std::uint64_t operation_number() const noexcept { return tell_.operation_number(); }
 
 private:
+    friend detail::hedge_driver;
+
+    /// A hedge_action without the result of a delivery.
+    struct step {
+        hedge_action::kind what;
+        std::uint64_t attempt = 0;
+        time_point until = (time_point::max)();
+    };
+
     enum class phase : unsigned char {
         open,   // no result yet
         ending, // its end is known, unless an attempt succeeds meanwhile
@@ -225,7 +237,8 @@ private:
     void drop_ready() noexcept;
     void tell_end(std::uint64_t number, attempt_end::how outcome, failure_kind kind, pushback said,
                   verdict const* failure, time_point now) noexcept;
-    hedge_action launch(time_point now);
+    step advance(time_point now);
+    step launch(time_point now);
     bool take_lease(time_point now) noexcept;
     void plan_after_failure(pushback said, time_point now);
     bool conclude_failure(std::uint64_t number, verdict const& failure);

@@ -55,8 +55,7 @@ ceiling(first_try_endpoints_1000 3405)
 ceiling(first_try_metrics 2390)
 # first_try_callback with an observer that does not want the operation.
 ceiling(first_try_unsampled 960)
-# With a handler, under two limits of time; and a hedge that is not needed, at most three fifths more. It was half, 2341
-# of 2349, before a hedge had the narrator of a retry, which costs it 51 more.
+# With a handler, under two limits of time; and a hedge that is not needed, at most half as much again.
 ceiling(first_try_limited_callback 1610)
-# 2250 before there was one lifecycle, and 2341 before that narrator.
-ceiling(first_try_hedged 2430)
+# 2250 before there was one lifecycle.
+ceiling(first_try_hedged 2375)

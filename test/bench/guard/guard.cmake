@@ -45,7 +45,7 @@ endforeach()
 
 count(first_try_hedged)
 count(first_try_limited_callback)
-math(EXPR most "${first_try_limited_callback} * 8 / 5")
+math(EXPR most "${first_try_limited_callback} * 3 / 2")
 check(first_try_hedged ${first_try_hedged} ${most})
 
 # --- that a wait costs the same however many there are

@@ -92,7 +92,7 @@ private:
     interruption_wish cancel(asio::cancellation_type_t type);
     interruption_wish obey(timed_request const& request);
 
-    plan plan_for(hedge_action const& action) noexcept;
+    static plan plan_for(hedge_machine::step const& step) noexcept;
     bool judge_completed(attempt_state& attempt);
 
     hedge_machine machine_;
