@@ -153,7 +153,7 @@ public:
     ASIO_RETRY_DECL hedge_policy nested_in(attempt const& outer) const;
 
     /// The fields of the policy, for reading.
-    hedge_settings const& settings() const noexcept { return *settings_.get(); }
+    hedge_settings const& settings() const noexcept { return *settings_; }
 
 private:
     template <typename Change>

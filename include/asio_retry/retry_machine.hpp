@@ -3,6 +3,7 @@
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/narrator.hpp>
+#include <asio_retry/detail/policy/operation_limits.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/interruption.hpp>
@@ -20,8 +21,6 @@
 
 namespace asio_retry {
 namespace detail {
-struct attempt_pulse;
-struct rare_state;
 enum class retry_wish : unsigned char;
 } // namespace detail
 
@@ -52,20 +51,13 @@ struct retry_action {
 class retry_machine {
 public:
     /// Makes the machine of one operation.
-    explicit retry_machine(retry_policy given_policy) noexcept
-        : policy_(std::move(given_policy))
-        , tell_(policy_.settings(), policy_.kept().facts.story) {
-        detail::settings_facts const& facts = policy_.kept().facts;
-        limits_attempts_ = facts.limits;
-        measures_time_ = (facts.observed && tell_.ask_observer()) || facts.time;
-    }
+    explicit retry_machine(retry_policy policy) noexcept
+        : retry_machine(std::move(policy), policy.kept()) {}
     retry_machine(retry_machine const&) = delete;
     retry_machine& operator=(retry_machine const&) = delete;
     ~retry_machine() {
         if (tell_.is_told())
             tell_.tell_loss(attempts_);
-        if (rare_)
-            forget_rare();
     }
 
     retry_policy const& policy() const noexcept { return policy_; } ///< the policy by which it decides
@@ -74,7 +66,7 @@ public:
     /// @{
     /// Gives the operation no more time than the operation or scope around it has.
     void inherit_deadline(time_point deadline) noexcept {
-        deadline_ = deadline;
+        limits_.inherit(deadline);
         if (deadline != (time_point::max)())
             limits_attempts_ = measures_time_ = true;
     }
@@ -94,7 +86,7 @@ public:
     /// Says that nobody can wake the operation, so that it waits in no queue of a gate.
     void expect_no_wake_up() noexcept { tell_.expect_no_wake_up(); }
     /// Asks `probe`, which must outlive it, before every initiation and after every callback whether to stop.
-    void watch(detail::cancellation_probe const& probe) noexcept { probe_ = &probe; }
+    void watch(detail::cancellation_probe const& probe) noexcept { limits_.watch(probe); }
 
     bool limits_attempts() const noexcept { return limits_attempts_; } ///< whether an attempt may be cancelled
     bool measures_time() const noexcept { return measures_time_; }     ///< whether `start` needs the time
@@ -103,7 +95,7 @@ public:
     bool is_observed() const noexcept { return tell_.needs_time_of_success(); } ///< and of its time
     /// Whether the first attempt may begin without a question to the gate, a probe or the clock.
     bool asks_nothing() const noexcept {
-        return stopping_ == stopping::no && !measures_time_ && !tell_.is_told() && !probe_;
+        return stopping_ == stopping::no && !measures_time_ && !tell_.is_told() && !limits_.probe();
     }
     /// @}
 
@@ -184,30 +176,38 @@ public:
     ASIO_RETRY_DECL bool cancel_total(time_point now = (time_point::min)()) noexcept;
     /// Whether no further attempt begins, because of `cancel`, `drain` or the probe.
     bool cancelled() noexcept {
-        if (stopping_ == stopping::no && probe_ && probe_->stops(total_counts()))
+        auto const* const probe = limits_.probe();
+        if (stopping_ == stopping::no && probe && probe->stops(total_counts()))
             stopping_ = stopping::drained;
         return stopping_ != stopping::no;
     }
 
     /// When to cancel the attempt that began at `now`; time_point::max() for never.
-    ASIO_RETRY_DECL time_point attempt_limit(time_point now) noexcept;
+    time_point attempt_limit(time_point now) noexcept {
+        return limits_.attempt_limit(policy_.settings(), now, tell_.attempts_speak());
+    }
     /// When to cancel the attempt, now that the time `reached` has come.
     ///
     /// `reached` is an answer of `attempt_limit` or of this function. The attempt may have reported progress
     /// meanwhile: if the answer is still to come, ask again then.
-    ASIO_RETRY_DECL time_point renewed_limit(time_point reached) const noexcept;
+    time_point renewed_limit(time_point reached) const noexcept {
+        return limits_.renewed_limit(policy_.settings(), reached);
+    }
     /// The attempt reached that limit and is being cancelled. Answers when to cancel it again, because of a
     /// later limit.
     ///
     /// The attempt may have missed the first cancellation, or may hang in its clean-up. time_point::max() for
     /// never.
-    ASIO_RETRY_DECL time_point on_attempt_limit(time_point reached) noexcept;
+    time_point on_attempt_limit(time_point reached) noexcept {
+        return limits_.on_attempt_limit(policy_.settings(), reached);
+    }
 
     /// Tells that the connection, or whatever the running attempt has set up, works.
-    ASIO_RETRY_DECL void on_healthy(time_point now) noexcept;
+    void on_healthy(time_point now) noexcept { limits_.on_healthy(policy_.settings(), now); }
     /// Tells that the running attempt has made progress, which may move its limit.
-    ASIO_RETRY_DECL void on_progress(time_point now) noexcept;
-    ASIO_RETRY_DECL bool hears_attempt() const noexcept; ///< whether a mark of the attempt may move its limit
+    void on_progress(time_point now) noexcept { limits_.on_progress(now); }
+    /// Whether a mark of the attempt may move its limit.
+    bool hears_attempt() const noexcept { return limits_.hears_attempt(); }
     /// Tells that the running attempt may have done something at the server.
     void on_sent() noexcept { tell_.note_sent(); }
     /// Takes the server's wish about retries from the running attempt. Forgets it if there is no memory for it.
@@ -215,13 +215,22 @@ public:
     /// The number of the operation for its observer; 0 if no observer hears of it.
     std::uint64_t operation_number() const noexcept { return tell_.operation_number(); }
     /// The marks for a retry nested in the running attempt; null without memory.
-    ASIO_RETRY_DECL detail::shared_value<detail::nested_marks> marks_of_nested() noexcept;
+    detail::shared_value<detail::nested_marks> marks_of_nested() noexcept {
+        return tell_.marks_of_nested(attempts_);
+    }
     /// The attempt that is running or ran last.
     attempt current_attempt() const noexcept {
-        return {attempts_, limits_attempts_ ? attempt_deadline() : deadline_, nullptr};
+        return {attempts_, limits_attempts_ ? limits_.attempt_deadline(policy_.settings()) : limits_.deadline(),
+                nullptr};
     }
 
 private:
+    retry_machine(retry_policy&& policy, detail::kept_settings const& kept) noexcept
+        : policy_(std::move(policy))
+        , tell_(kept, kept.facts.story)
+        , limits_attempts_(kept.facts.limits)
+        , measures_time_((kept.facts.observed && tell_.ask_observer()) || kept.facts.time) {}
+
     // From `cancelled` on the running attempt is cancelled, too; `late`: at the deadline, or later.
     enum class stopping : unsigned char { no, drained, cancelled, late };
 
@@ -231,7 +240,7 @@ private:
     ASIO_RETRY_DECL bool is_admitted(time_point now) noexcept;
     void begin_attempt(time_point now) noexcept {
         ++attempts_;
-        began_ = now;
+        limits_.begin(now);
         if (tell_.attempts_speak())
             expect_health();
         if (tell_.is_told())
@@ -257,38 +266,22 @@ private:
 
     // What follows, and when.
     bool total_counts() const noexcept { return failures_ == 0 || policy_.settings().allow_total_cancellation; }
-    ASIO_RETRY_DECL void expect_health() noexcept;
+    void expect_health() noexcept {
+        tell_.forget_sent();
+        limits_.expect_health(policy_.settings());
+    }
     void count_failure(time_point now, interruption interrupted_by) noexcept;
-    std::uint64_t counted_for_backoff() const noexcept;
     duration delay_after_refusal(duration refused_for, error& stage, random* source);
-    std::optional<stop_reason> fit_wait(pushback said, duration waited, duration& delay, time_point now,
-                                        random* source);
-    bool is_at_edge() const noexcept;
-    bool count_wait(duration wait) noexcept;
-    std::pair<duration, stop_reason> longest_wait(time_point now) const noexcept;
-    detail::attempt_pulse* pulse() const noexcept;
-    time_point first_limit(time_point began, time_point earliest) const noexcept;
-    ASIO_RETRY_DECL time_point attempt_deadline() const noexcept;
-    time_limit limit_of_attempt() const noexcept;
-    std::pair<time_limit, duration> reached_limit() const noexcept;
-    detail::rare_state* rare() noexcept;
-    ASIO_RETRY_DECL void forget_rare() noexcept;
 
     retry_policy policy_;
     std::uint64_t attempts_ = 0;
     std::uint64_t failures_ = 0; // this and the start, since the last reset
-    time_point started_{};
-    time_point deadline_ = (time_point::max)();
-    time_point began_ = (time_point::max)(); // the attempt that runs or has ended; none after a wait
     detail::jitter_course course_;
-    detail::cancellation_probe const* probe_ = nullptr;
-    detail::rare_state* rare_ = nullptr; // owned; made when it is needed
     detail::narrator tell_;
+    [[no_unique_address]] detail::operation_limits limits_; // what follows fits into its last word
     stopping stopping_ = stopping::no;
-    interruption expired_ = interruption::none;        // the limit that stops the running attempt
     interruption interrupted_by_ = interruption::none; // the last attempt
     detail::retry_wish wish_{};                        // about the last failure
-    unsigned char longest_attempt_ = 0; // how many bits its nanoseconds have; with clamp and a deadline
     bool limits_attempts_ = false;
     bool measures_time_ = false;
     bool names_rejected_ = false; // by an error of its own

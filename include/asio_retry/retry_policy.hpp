@@ -401,7 +401,7 @@ private:
 
     ASIO_RETRY_DECL static detail::kept_settings const& defaults() noexcept;
     detail::kept_settings const& kept() const noexcept {
-        return settings_.get() ? *settings_.get() : defaults();
+        return settings_ ? *settings_ : defaults();
     }
     template <typename Change>
     retry_policy changed(Change change) const;

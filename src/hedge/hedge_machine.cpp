@@ -11,6 +11,7 @@
 #include <utility>
 
 namespace asio_retry {
+
 hedge_machine::hedge_machine(hedge_policy const& policy, std::span<hedged_attempt> attempts) noexcept
     : policy_(policy)
     , attempts_(attempts.data())
@@ -103,7 +104,8 @@ hedge_machine::step hedge_machine::advance(time_point now) {
         has_to_stop_ = true;
         tells_at_ = deadline_after(tells_at_);
     }
-    if (std::exchange(has_to_stop_, false) && running_ > 0) {
+    if (has_to_stop_ && running_ > 0) {
+        has_to_stop_ = false;
         was_told_ = true;
         if (reason_ != stop_reason::cancelled)
             for (std::uint64_t number = 1; number <= begun_; ++number)
@@ -124,12 +126,11 @@ hedge_machine::step hedge_machine::advance(time_point now) {
 }
 
 hedge_action hedge_machine::delivery() const {
-    hedge_action action;
-    action.what = hedge_action::kind::deliver;
-    action.attempt = result_;
-    action.reason = reason_;
-    action.error = error_;
-    action.thrown = thrown_;
+    hedge_action action{.what = hedge_action::kind::deliver,
+                        .attempt = result_,
+                        .reason = reason_,
+                        .error = error_,
+                        .thrown = thrown_};
     bool const was_stopped = reason_ == stop_reason::cancelled || reason_ == stop_reason::deadline;
     if (has_marked_ && was_stopped && error_ && common().is_nested) // the outer retry must see the mark
         detail::mark_permanent(action.error, action.thrown);
@@ -183,7 +184,7 @@ void hedge_machine::end(phase to, stop_reason reason, std::uint64_t result, erro
     reason_ = reason;
     result_ = static_cast<std::uint8_t>(result);
     error_ = error;
-    thrown_ = std::move(thrown);
+    thrown_.swap(thrown);
     if (to == phase::closed)
         has_to_stop_ = has_to_stop_ || !was_told_;
 }
@@ -297,8 +298,9 @@ hedge_machine::step hedge_machine::launch(time_point now) {
 
 /// Gives back the cost of an admitted attempt that does not begin.
 void hedge_machine::drop_ready() noexcept {
-    if (!std::exchange(is_ready_, false))
+    if (!is_ready_)
         return;
+    is_ready_ = false;
     admission given = admitted_at_;
     given.ticket = at(begun_ + 1u).ticket;
     attempt_end const end = detail::unbegun(begun_ + 1u, given);

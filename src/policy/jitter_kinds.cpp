@@ -2,6 +2,8 @@
 
 #include <asio_retry/detail/policy/refuse.hpp>
 
+#include "policy/saturating_sum.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -9,10 +11,6 @@
 
 namespace asio_retry::detail {
 namespace {
-
-duration saturating_sum(duration a, duration b) noexcept {
-    return a > duration::max() - b ? duration::max() : a + b;
-}
 
 duration saturating_triple(duration d) noexcept {
     return d > duration::max() / 3 ? duration::max() : 3 * d;

@@ -4,6 +4,7 @@
 
 #include "policy/field_text.hpp"
 #include "policy/longer_wish.hpp"
+#include "policy/saturating_sum.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -53,13 +54,9 @@ duration fraction_of(duration unit, std::string_view digits) noexcept {
     return duration(found + (is_more ? 1 : 0));
 }
 
-duration sum_held(duration a, duration b) noexcept {
-    return a > duration::max() - b ? duration::max() : a + b;
-}
-
 template <typename Unit>
 duration held_duration(decimal_number const& number) noexcept {
-    return sum_held(held_duration<Unit>(number.whole), fraction_of(Unit(1), number.fraction));
+    return detail::saturating_sum(held_duration<Unit>(number.whole), fraction_of(Unit(1), number.fraction));
 }
 
 /// Reads a text from its front; once an expected part is missing, nothing more is found.
@@ -202,7 +199,7 @@ duration until_date(whole_seconds then, std::chrono::system_clock::time_point no
         return duration::zero();
     duration const before = std::chrono::duration_cast<duration>(next - now);
     duration const after = held_duration<std::chrono::seconds>((then - next).count());
-    return sum_held(before, after);
+    return detail::saturating_sum(before, after);
 }
 
 /// From `now` to that many seconds after 1970, and `more`, which is at most a second.
@@ -220,7 +217,7 @@ duration until_second(std::int64_t then, duration more, std::chrono::system_cloc
     if (from_second == duration::max())
         return from_second;
     if (more >= passed)
-        return sum_held(from_second, more - passed);
+        return detail::saturating_sum(from_second, more - passed);
     return from_second > passed ? from_second + more - passed : duration::zero();
 }
 

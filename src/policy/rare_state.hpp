@@ -3,7 +3,6 @@
 #include <asio_retry/duration.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/retry_event.hpp>
-#include <asio_retry/retry_machine.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -26,7 +25,7 @@ struct attempt_pulse {
     std::atomic<bool> is_healthy = false;
 };
 
-/// What a retry_machine needs for few policies only.
+/// What an operation keeps for few policies only.
 struct rare_state {
     explicit rare_state(std::size_t count)
         : rules(count) {}
@@ -42,6 +41,7 @@ struct rare_state {
 
     std::vector<rule_state> rules;
     attempt_pulse pulse;
+    bool has_pulse = false;                         // an attempt must report to avoid its limit
     time_point healthy_since = (time_point::max)(); // the running attempt, as it says itself
     std::optional<time_point> edge;                 // the end of a wait that was cut short to end at a limit
     std::uint64_t refusals = 0;                     // since the last reset of the failures

@@ -3,10 +3,9 @@
 #include <asio_retry/detail/policy/retryable.hpp>
 
 #include "policy/failure_rules.hpp"
-#include "policy/rare_state.hpp"
+#include "policy/saturating_sum.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <tuple>
 
@@ -49,20 +48,21 @@ retry_action retry_machine::begin(time_point now, random* source) {
 /// Starts the operation's time at `now`, once. Returns whether the deadline is still ahead.
 bool retry_machine::start_clock(time_point now) noexcept {
     if (!tell_.is_admitted() && !tell_.is_refused()) { // which may come here twice
-        started_ = now;
+        limits_.start(now);
         if (tell_.is_told())
             tell_.tell_start(now);
         if (auto const& total = policy_.settings().total_timeout)
-            deadline_ = std::min(deadline_, saturating_add(now, *total));
+            limits_.end_by(saturating_add(now, *total));
         if (auto const& own = policy_.settings().deadline)
-            deadline_ = std::min(deadline_, *own);
+            limits_.end_by(*own);
     }
-    return deadline_ == time_point::max() || now < deadline_;
+    return !limits_.has_deadline() || now < limits_.deadline();
 }
 
 bool retry_machine::is_admitted(time_point now) noexcept {
     auto const allowed = [](void const* machine, time_point from) noexcept {
-        return static_cast<retry_machine const*>(machine)->longest_wait(from).first;
+        auto const& self = *static_cast<retry_machine const*>(machine);
+        return self.limits_.longest_wait(self.policy_.settings(), from).first;
     };
     return tell_.admits(attempts_ + 1, now, allowed, this) && !cancelled(); // by the gate or another thread
 }
@@ -70,7 +70,7 @@ bool retry_machine::is_admitted(time_point now) noexcept {
 // --- the end of an attempt
 
 retry_action retry_machine::tell_success(time_point now) noexcept {
-    tell_.succeed(attempts_, measures_time_ ? elapsed_between(began_, now) : duration::zero(), now);
+    tell_.succeed(attempts_, measures_time_ ? limits_.took(now) : duration::zero(), now);
     if (tell_.has_hooks() || policy_.settings().on_success)
         tell_.call_on_success(facts(now));
     return {};
@@ -79,7 +79,7 @@ retry_action retry_machine::tell_success(time_point now) noexcept {
 retry_action retry_machine::on_failure(verdict const& v, time_point now, random& source) {
     assert(!v.succeeded());
     bool const is_cancelled = cancelled(); // asked while this attempt may still be the first
-    if (is_cancelled || expired_ != interruption::none)
+    if (is_cancelled || limits_.is_expired())
         return on_interrupted_failure(v, is_cancelled, now, source);
     count_failure(now, interruption::none);
     if (tell_.is_told())
@@ -90,10 +90,10 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
 /// Handles the failure of an attempt that its limit stopped, or after which the operation is cancelled.
 retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_cancelled, time_point now,
                                                    random& source) {
-    auto stopped = std::exchange(expired_, interruption::none);
+    auto stopped = limits_.take_expired();
     if (stopping_ == stopping::late)
         stopped = interruption::deadline;
-    else if (is_cancelled && (tells_attempt() || (probe_ && probe_->tells_attempt())))
+    else if (is_cancelled && (tells_attempt() || (limits_.probe() && limits_.probe()->tells_attempt())))
         stopped = interruption::cancellation;
     is_cancelled = is_cancelled && stopping_ != stopping::late;
     count_failure(now, stopped);
@@ -115,28 +115,12 @@ retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_can
     return retry_or_end(*timed_out, now, source);
 }
 
-/// Counts the failure. After enough health (reset_after) the counts begin anew first, with this failure. An
-/// attempt that reached its time limit was not healthy, unless it said so.
+/// Counts the failure. After enough health (reset_after) the counts begin anew first, with this failure.
 void retry_machine::count_failure(time_point now, interruption interrupted_by) noexcept {
-    auto const& stable_for = policy_.settings().reset_after;
-    bool const says_so = stable_for && tell_.attempts_speak();
-    bool const hung = interrupted_by == interruption::attempt_timeout && !says_so;
-    bool const may_reset = stable_for && !hung && (says_so || *stable_for > duration::zero());
-    time_point const since = !says_so ? began_ : rare_ ? rare_->healthy_since : time_point::max();
-    if (may_reset && since <= now && elapsed_between(since, now) >= *stable_for) {
+    if (limits_.end_attempt(policy_.settings(), interrupted_by, tell_.attempts_speak(), now))
         failures_ = 0;
-        if (rare())
-            rare_->reset(started_);
-        started_ = now;
-    }
     ++failures_;
     interrupted_by_ = interrupted_by;
-    if (policy_.settings().clamp && !stable_for && deadline_ != time_point::max()) {
-        auto const took = static_cast<std::uint64_t>(elapsed_between(began_, now).count());
-        longest_attempt_ = std::max(longest_attempt_, static_cast<unsigned char>(std::bit_width(took)));
-    }
-    if (rare_ && interrupted_by == interruption::attempt_timeout)
-        rare_->reached = limit_of_attempt();
     wish_ = detail::retry_wish::unasked;
 }
 
@@ -195,9 +179,10 @@ std::optional<stop_reason> retry_machine::judge(verdict const& failure, time_poi
 std::optional<stop_reason> retry_machine::plan_retry(verdict const& failure, duration& delay, error& stage,
                                                      time_point now, random& source) {
     detail::kept_settings const& settings = policy_.kept();
-    detail::delay_source from{&settings.backoff, &settings.jitter, counted_for_backoff(), &course_};
+    detail::delay_source from{&settings.backoff, &settings.jitter, limits_.counted(settings, failures_),
+                              &course_};
     if (!settings.rules.empty() && tell_.makes_attempts() &&
-        !follow_rules(from, settings, failure, facts(now), failures_, [this] { return rare(); }))
+        !follow_rules(from, settings, failure, facts(now), failures_, [&] { return limits_.rare(settings); }))
         return stop_reason::attempts;
     stage = error::backoff_threw;
     duration const ceiling = from.shape->ceiling(from.counted);
@@ -208,16 +193,15 @@ std::optional<stop_reason> retry_machine::plan_retry(verdict const& failure, dur
     pushback said = tell_.said_with(failure);
     if (said && tell_.chooses())
         said = tell_.wish_of_choosers(said, now);
-    if (said || deadline_ != time_point::max() || settings.facts.wait_limits)
-        if (auto const reason = fit_wait(said, duration::zero(), delay, now, &source))
+    if (said || limits_.has_deadline() || settings.facts.wait_limits)
+        if (auto const reason = limits_.fit_wait(settings, said, duration::zero(), delay, now, &source))
             return reason;
     if (cancelled())
         return stop_reason::cancelled;
     if (tell_.is_told() && !tell_.take_lease(attempts_, now)) {
         if (!settings.wait_when_refused)
             return stop_reason::budget;
-        if (rare())
-            ++rare_->refusals;
+        limits_.count_refusal(policy_.settings());
     }
 
     stage = error::hook_threw;
@@ -232,18 +216,30 @@ std::optional<stop_reason> retry_machine::plan_retry(verdict const& failure, dur
 
 // --- a wait
 
+/// `refused_for` comes first. Without a source there is no jitter.
+duration retry_machine::delay_after_refusal(duration refused_for, error& stage, random* source) {
+    retry_settings const& settings = policy_.settings();
+    std::uint64_t const counted = std::max<std::uint64_t>(limits_.counted(settings, failures_), 1);
+    duration delay = settings.backoff.ceiling(counted);
+    stage = error::jitter_threw;
+    backoff_step const step = course_.step(settings.backoff, counted, delay);
+    if (source)
+        delay = settings.jitter.draw(step, *source);
+    course_.drew(delay);
+    return detail::saturating_sum(refused_for, delay);
+}
+
 retry_action retry_machine::end_wait(time_point now, random* source) {
-    began_ = time_point::max();
+    retry_settings const& settings = policy_.settings();
+    limits_.forget_attempt();
     if (tell_.is_told())
-        count_wait(tell_.tell_wait_over(now));
+        limits_.count_wait(settings, tell_.tell_wait_over(now));
     if (cancelled())
         return end_cancelled(now);
-    if (now > deadline_ && !is_at_edge())
+    if (limits_.end_wait(now))
         return end_without_attempt(stop_reason::deadline, timed_out_error(), now);
-    if (is_at_edge() && now < rare_->edge) // the wait may have been cut short
-        rare_->edge.reset();
     bool const may_begin =
-        !tell_.is_told() || (tell_.admits_held(attempts_ + 1, now, longest_wait(now).first) &&
+        !tell_.is_told() || (tell_.admits_held(attempts_ + 1, now, limits_.longest_wait(settings, now).first) &&
                              (attempts_ == 0 || tell_.take_lease(attempts_, now)) && is_admitted(now));
     return may_begin && start_with_attempt(now) ? step(retry_action::kind::attempt) : on_refused(now, source);
 }
@@ -257,7 +253,7 @@ retry_action retry_machine::on_refused(time_point now, random* source) {
     if (cancelled()) // the gate or the observer may have cancelled
         return end_for(stop_reason::cancelled);
     if (tell_.is_held()) {
-        auto const [allowed, limit] = longest_wait(now);
+        auto const [allowed, limit] = limits_.longest_wait(policy_.settings(), now);
         if (auto const delay = tell_.held_wait(now, allowed)) {
             tell_.tell_wait(*delay, now);
             return step(retry_action::kind::wait, *delay);
@@ -267,8 +263,7 @@ retry_action retry_machine::on_refused(time_point now, random* source) {
     }
     if (!tell_.is_put_off() && !policy_.settings().wait_when_refused)
         return end_for(stop_reason::refused);
-    if (rare())
-        ++rare_->refusals;
+    limits_.count_refusal(policy_.settings());
     error stage = error::backoff_threw;
     try {
         duration delay{}, waited{};
@@ -277,7 +272,7 @@ retry_action retry_machine::on_refused(time_point now, random* source) {
             std::tie(rest, waited) = tell_.rest_of_servers(now);
         else
             delay = delay_after_refusal(tell_.refused_for(now), stage, source);
-        if (auto const reason = fit_wait(rest, waited, delay, now, source))
+        if (auto const reason = limits_.fit_wait(policy_.settings(), rest, waited, delay, now, source))
             return end_for(*reason);
         if (cancelled())
             return end_for(stop_reason::cancelled);
@@ -363,7 +358,7 @@ retry_machine::tell_failed_end(retry_action const& action, verdict const& failur
 // --- cancellations
 
 void retry_machine::cancel(time_point now) noexcept {
-    bool const is_late = now >= deadline_ && deadline_ != time_point::max();
+    bool const is_late = limits_.has_deadline() && now >= limits_.deadline();
     if (!tells_attempt())
         stopping_ = is_late ? stopping::late : stopping::cancelled;
 }
@@ -388,10 +383,10 @@ detail::attempt_facts retry_machine::facts(time_point now) const noexcept {
                                 .may_have_sent = has_attempt && tell_.may_have_sent(),
                                 .wish = wish_};
     if (measures_time_)
-        known.elapsed = elapsed_between(rare_ ? std::min(rare_->initiated, started_) : started_, now);
+        known.elapsed = limits_.elapsed(now);
     if (measures_time_ && has_attempt)
-        known.took = elapsed_between(began_, now);
-    std::tie(known.limit, known.allowed) = reached_limit();
+        known.took = limits_.took(now);
+    std::tie(known.limit, known.allowed) = limits_.reached(policy_.settings(), interrupted_by_);
     tell_.complete(known);
     return known;
 }

@@ -5,22 +5,22 @@ noticed_by(tests_of_machine)
 # --- time limits
 
 fault(machine_starts_at_its_deadline 8 src/policy/retry_machine.cpp
-    [[deadline_ == time_point::max() || now < deadline_]] [[deadline_ == time_point::max() || now <= deadline_]])
+    [[now < limits_.deadline();]] [[now <= limits_.deadline();]])
 
-fault(machine_counts_elapsed_time_from_the_attempt 9 src/policy/machine_limits.cpp
+fault(machine_counts_elapsed_time_from_the_attempt 9 src/policy/operation_limits.cpp
     [[*settings.max_elapsed - elapsed_between(started_, now)]]
     [[*settings.max_elapsed - elapsed_between(began_, now)]])
 
-fault(machine_mixes_up_its_limits 10 src/policy/machine_limits.cpp
+fault(machine_mixes_up_its_limits 10 src/policy/operation_limits.cpp
     [[expired_ = deadline_ <= reached]] [[expired_ = deadline_ > reached]])
 
-fault(machine_tells_of_no_limit_after_the_first 58 src/policy/machine_limits.cpp
-    [[first_limit(began_, saturating_add(reached, duration(1)))]] [[time_point::max()]])
+fault(machine_tells_of_no_limit_after_the_first 58 src/policy/operation_limits.cpp
+    [[first_limit(settings, began_, saturating_add(reached, duration(1)))]] [[time_point::max()]])
 
-fault(machine_does_not_wait_up_to_its_limit 7 src/policy/machine_limits.cpp
+fault(machine_does_not_wait_up_to_its_limit 7 src/policy/operation_limits.cpp
     [[is_last = delay > allowed]] [[is_last = delay >= allowed]])
 
-fault(machine_leaves_a_last_attempt_no_time 41 src/policy/machine_limits.cpp
+fault(machine_leaves_a_last_attempt_no_time 41 src/policy/operation_limits.cpp
     [[std::min({delay, allowed, wait_before(deadline_, longest_attempt_, now)})]] [[std::min({delay, allowed})]])
 
 # --- cancellations
@@ -52,10 +52,10 @@ fault(base_of_a_jitter_may_be_above_the_cap 37 src/policy/jitter.cpp
 fault(schedules_have_a_jitter 89 src/policy/retry_policy.cpp
     [[kind == detail::backoff_kind::schedule]] [[false]])
 
-fault(machine_adds_its_own_delay_to_the_wish 52 src/policy/machine_limits.cpp
-    [[duration wish = least;]] [[duration wish = sum(least, delay);]])
+fault(machine_adds_its_own_delay_to_the_wish 52 src/policy/operation_limits.cpp
+    [[duration wish = least;]] [[duration wish = saturating_sum(least, delay);]])
 
-fault(machine_piles_wishes_up_at_their_limit 84 src/policy/machine_limits.cpp
+fault(machine_piles_wishes_up_at_their_limit 84 src/policy/operation_limits.cpp
     [[wanted - std::min(wanted, spread)]] [[wanted]])
 
 # --- gates

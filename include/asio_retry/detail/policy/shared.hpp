@@ -70,7 +70,8 @@ public:
     }
 
     T* get() const noexcept { return state_ ? &static_cast<counted*>(state_)->value : nullptr; }
-    T* operator->() const noexcept { return get(); }
+    T& operator*() const noexcept { return static_cast<counted*>(state_)->value; }
+    T* operator->() const noexcept { return &**this; }
 
 private:
     struct counted : shared_state {

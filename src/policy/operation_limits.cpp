@@ -1,32 +1,28 @@
-#include <asio_retry/retry_machine.hpp>
+#include <asio_retry/detail/policy/operation_limits.hpp>
 
-#include <asio_retry/detail/policy/retryable.hpp>
+#include <asio_retry/pushback.hpp>
+#include <asio_retry/random.hpp>
+#include <asio_retry/retry_settings.hpp>
+#include <asio_retry/stop_reason.hpp>
 
 #include "policy/rare_state.hpp"
+#include "policy/saturating_sum.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <optional>
-#include <utility>
 
-// The limits of a retry_machine: when an attempt is cancelled, and how long a wait may be.
-
-namespace asio_retry {
+namespace asio_retry::detail {
 namespace {
 
 time_point after(time_point from, std::optional<duration> const& limit) noexcept {
     return limit ? saturating_add(from, *limit) : time_point::max();
 }
 
-duration sum(duration a, duration b) noexcept {
-    return a > duration::max() - b ? duration::max() : a + b;
-}
-
-time_point last_heard(detail::attempt_pulse const& said) noexcept {
+time_point last_heard(attempt_pulse const& said) noexcept {
     return time_point(duration(said.heard.load(std::memory_order_relaxed)));
 }
 
-bool is_healthy(detail::attempt_pulse const& said) noexcept {
+bool is_healthy(attempt_pulse const& said) noexcept {
     return said.is_healthy.load(std::memory_order_relaxed);
 }
 
@@ -65,7 +61,7 @@ std::optional<stop_reason> obey(retry_settings const& settings, pushback said, d
         spread = std::min(spread, allowed - least);
     duration wish = least;
     if (spread != duration::zero() && source)
-        wish = sum(wish, source->uniform(duration::zero(), spread));
+        wish = saturating_sum(wish, source->uniform(duration::zero(), spread));
     bool const only_wish_fits = delay > allowed && wish <= allowed && wish > duration::zero();
     if (wish > delay || only_wish_fits)
         delay = wish;
@@ -74,79 +70,68 @@ std::optional<stop_reason> obey(retry_settings const& settings, pushback said, d
 
 } // namespace
 
-/// Null without memory.
-detail::rare_state* retry_machine::rare() noexcept {
+rare_state* operation_limits::rare(retry_settings const& settings) noexcept {
     if (!rare_) {
         try {
-            rare_ = new detail::rare_state(policy_.settings().rules.size());
+            rare_ = new rare_state(settings.rules.size());
         } catch (...) { // each use says what follows
         }
     }
     return rare_;
 }
 
-void retry_machine::forget_rare() noexcept {
+void operation_limits::forget_rare() noexcept {
     delete rare_;
 }
 
 // --- the operation
 
-/// The limit that stopped the last attempt, and its length.
-std::pair<time_limit, duration> retry_machine::reached_limit() const noexcept {
-    retry_settings const& settings = policy_.settings();
-    if (interrupted_by_ == interruption::deadline) {
-        auto const& total = settings.total_timeout;
-        if (total &&
-            deadline_ == saturating_add(rare_ ? std::min(rare_->initiated, started_) : started_, *total))
-            return {time_limit::total_timeout, *total};
-        bool const is_own = deadline_ == settings.deadline && !settings.inherits_deadline;
-        return {is_own ? time_limit::deadline : time_limit::inherited, duration::zero()};
-    }
-    if (interrupted_by_ != interruption::attempt_timeout)
-        return {time_limit::none, duration::zero()};
-    auto const reached = rare_ ? rare_->reached : time_limit::none;
-    if (reached == time_limit::idle_timeout)
-        return {reached, *settings.idle_timeout};
-    if (reached == time_limit::set_up_within)
-        return {reached, *settings.set_up_within};
-    return {time_limit::attempt_timeout, settings.attempt_timeout.value_or(duration::zero())};
+/// The start, whatever was reset since.
+time_point operation_limits::initiated() const noexcept {
+    return rare_ ? std::min(rare_->initiated, started_) : started_;
 }
 
 // --- an attempt, and its reports that move its limits
 
 /// Null if attempts cannot report, or need not.
-detail::attempt_pulse* retry_machine::pulse() const noexcept {
-    return rare_ && tell_.attempts_speak() && policy_.settings().wants_a_sign() ? &rare_->pulse : nullptr;
+attempt_pulse* operation_limits::pulse() const noexcept {
+    return rare_ && rare_->has_pulse ? &rare_->pulse : nullptr;
+}
+
+bool operation_limits::hears_attempt() const noexcept {
+    return pulse() != nullptr;
 }
 
 /// An attempt begins that says itself when it is healthy. Without memory it never is.
-void retry_machine::expect_health() noexcept {
-    tell_.forget_sent();
-    if (policy_.settings().reset_after && rare())
+void operation_limits::expect_health(retry_settings const& settings) noexcept {
+    if (settings.reset_after && rare(settings))
         rare_->healthy_since = time_point::max();
 }
 
-time_point retry_machine::attempt_limit(time_point now) noexcept {
-    if (tell_.attempts_speak() && policy_.settings().wants_a_sign() && rare()) {
+/// `speaks`: the attempt itself says when it is healthy.
+time_point operation_limits::attempt_limit(retry_settings const& settings, time_point now,
+                                           bool speaks) noexcept {
+    if (speaks && settings.wants_a_sign() && rare(settings)) {
+        rare_->has_pulse = true;
         rare_->pulse.heard.store(now.time_since_epoch().count(), std::memory_order_relaxed);
         rare_->pulse.is_healthy.store(false, std::memory_order_relaxed);
     }
-    return first_limit(now, time_point::min());
+    return first_limit(settings, now, time_point::min());
 }
 
-time_point retry_machine::renewed_limit(time_point reached) const noexcept {
-    return first_limit(began_, reached);
+time_point operation_limits::renewed_limit(retry_settings const& settings, time_point reached) const noexcept {
+    return first_limit(settings, began_, reached);
 }
 
-time_point retry_machine::on_attempt_limit(time_point reached) noexcept {
+time_point operation_limits::on_attempt_limit(retry_settings const& settings, time_point reached) noexcept {
     expired_ = deadline_ <= reached ? interruption::deadline : interruption::attempt_timeout;
-    return first_limit(began_, saturating_add(reached, duration(1)));
+    return first_limit(settings, began_, saturating_add(reached, duration(1)));
 }
 
 /// The first limit at `earliest` or later; the attempt has been told of earlier ones. Without memory for the
 /// attempt's reports, the two limits that depend on them do not hold.
-time_point retry_machine::first_limit(time_point began, time_point earliest) const noexcept {
-    retry_settings const& settings = policy_.settings();
+time_point operation_limits::first_limit(retry_settings const& settings, time_point began,
+                                         time_point earliest) const noexcept {
     time_point first = time_point::max();
     auto const consider = [&](time_point limit) {
         if (limit >= earliest)
@@ -168,16 +153,15 @@ time_point retry_machine::first_limit(time_point began, time_point earliest) con
 }
 
 /// The deadline that the attempt may tell its server, without limits that the attempt's reports move.
-time_point retry_machine::attempt_deadline() const noexcept {
-    return std::min(deadline_, after(began_, policy_.settings().attempt_timeout));
+time_point operation_limits::attempt_deadline(retry_settings const& settings) const noexcept {
+    return std::min(deadline_, after(began_, settings.attempt_timeout));
 }
 
 /// Which of the attempt's limits has stopped it. Precondition: another has not begun.
-time_limit retry_machine::limit_of_attempt() const noexcept {
+time_limit operation_limits::limit_of_attempt(retry_settings const& settings) const noexcept {
     auto const* const said = pulse();
     if (!said)
         return time_limit::attempt_timeout;
-    retry_settings const& settings = policy_.settings();
     time_point const whole = after(began_, settings.attempt_timeout);
     time_point const idle = after(last_heard(*said), settings.idle_timeout);
     if (!is_healthy(*said) && after(began_, settings.set_up_within) < std::min(whole, idle))
@@ -185,65 +169,93 @@ time_limit retry_machine::limit_of_attempt() const noexcept {
     return idle < whole ? time_limit::idle_timeout : time_limit::attempt_timeout;
 }
 
-void retry_machine::on_healthy(time_point now) noexcept {
-    if (rare_ && tell_.attempts_speak() && policy_.settings().reset_after)
+void operation_limits::on_healthy(retry_settings const& settings, time_point now) noexcept {
+    if (rare_ && settings.reset_after)
         rare_->healthy_since = std::min(rare_->healthy_since, now);
     on_progress(now);
     if (auto* const said = pulse())
         said->is_healthy.store(true, std::memory_order_relaxed);
 }
 
-void retry_machine::on_progress(time_point now) noexcept {
+void operation_limits::on_progress(time_point now) noexcept {
     if (auto* const said = pulse())
         said->heard.store(now.time_since_epoch().count(), std::memory_order_relaxed);
 }
 
-detail::shared_value<detail::nested_marks> retry_machine::marks_of_nested() noexcept {
-    return tell_.marks_of_nested(attempts_);
+/// An attempt that reached its time limit was not healthy, unless it `speaks` and said so.
+bool operation_limits::end_attempt(retry_settings const& settings, interruption stopped, bool speaks,
+                                   time_point now) noexcept {
+    auto const& stable_for = settings.reset_after;
+    bool const says_so = stable_for && speaks;
+    bool const hung = stopped == interruption::attempt_timeout && !says_so;
+    bool const may_reset = stable_for && !hung && (says_so || *stable_for > duration::zero());
+    time_point const since = !says_so ? began_ : rare_ ? rare_->healthy_since : time_point::max();
+    bool const resets = may_reset && since <= now && elapsed_between(since, now) >= *stable_for;
+    if (resets) {
+        if (rare(settings))
+            rare_->reset(started_);
+        started_ = now;
+    }
+    if (settings.clamp && !stable_for && has_deadline()) {
+        auto const bits = std::bit_width(static_cast<std::uint64_t>(took(now).count()));
+        longest_attempt_ = std::max(longest_attempt_, static_cast<unsigned char>(bits));
+    }
+    if (rare_ && stopped == interruption::attempt_timeout)
+        rare_->reached = limit_of_attempt(settings);
+    return resets;
 }
 
-bool retry_machine::hears_attempt() const noexcept {
-    return pulse() != nullptr;
+std::pair<time_limit, duration> operation_limits::reached(retry_settings const& settings,
+                                                          interruption stopped) const noexcept {
+    if (stopped == interruption::deadline) {
+        auto const& total = settings.total_timeout;
+        if (total && deadline_ == saturating_add(initiated(), *total))
+            return {time_limit::total_timeout, *total};
+        bool const is_own = deadline_ == settings.deadline && !settings.inherits_deadline;
+        return {is_own ? time_limit::deadline : time_limit::inherited, duration::zero()};
+    }
+    if (stopped != interruption::attempt_timeout)
+        return {time_limit::none, duration::zero()};
+    auto const which = rare_ ? rare_->reached : time_limit::none;
+    if (which == time_limit::idle_timeout)
+        return {which, *settings.idle_timeout};
+    if (which == time_limit::set_up_within)
+        return {which, *settings.set_up_within};
+    return {time_limit::attempt_timeout, settings.attempt_timeout.value_or(duration::zero())};
 }
+
+// --- an attempt, and its reports that move its limits
 
 // --- a wait
 
 /// Failures and refusals, without failures of rules that have a backoff of their own.
-std::uint64_t retry_machine::counted_for_backoff() const noexcept {
+std::uint64_t operation_limits::counted(retry_settings const& settings, std::uint64_t failures) const noexcept {
     if (!rare_)
-        return failures_;
-    std::uint64_t counted = failures_ + rare_->refusals;
-    auto const& rules = policy_.settings().rules;
-    for (std::size_t i = 0; i != rules.size(); ++i)
-        if (rules[i].backoff)
+        return failures;
+    std::uint64_t counted = failures + rare_->refusals;
+    for (std::size_t i = 0; i != settings.rules.size(); ++i)
+        if (settings.rules[i].backoff)
             counted -= rare_->rules[i].failures;
     return counted;
 }
 
-/// `refused_for` comes first. Without a source there is no jitter.
-duration retry_machine::delay_after_refusal(duration refused_for, error& stage, random* source) {
-    retry_settings const& settings = policy_.settings();
-    std::uint64_t const counted = std::max<std::uint64_t>(counted_for_backoff(), 1);
-    duration delay = settings.backoff.ceiling(counted);
-    stage = error::jitter_threw;
-    backoff_step const step = course_.step(settings.backoff, counted, delay);
-    if (source)
-        delay = settings.jitter.draw(step, *source);
-    course_.drew(delay);
-    return sum(refused_for, delay);
+void operation_limits::count_refusal(retry_settings const& settings) noexcept {
+    if (rare(settings))
+        ++rare_->refusals;
 }
 
 /// Makes the wait as long as the server wishes and the limits allow. Of the wait, `waited` is over at `now`;
 /// with clamp it is cut short, but not below what the server asks for. Or returns why to stop. A wait that is
 /// allowed counts for max_waited.
-std::optional<stop_reason> retry_machine::fit_wait(pushback said, duration waited, duration& delay,
-                                                   time_point now, random* source) {
-    bool const clamps = policy_.settings().clamp;
-    auto const [allowed, limit] = longest_wait(now);
+std::optional<stop_reason> operation_limits::fit_wait(retry_settings const& settings, pushback said,
+                                                      duration waited, duration& delay, time_point now,
+                                                      random* source) {
+    bool const clamps = settings.clamp;
+    auto const [allowed, limit] = longest_wait(settings, now);
     duration least{};
     if (said) {
-        duration const whole = allowed > duration::zero() ? sum(allowed, waited) : allowed;
-        if (auto const reason = obey(policy_.settings(), said, whole, delay, least, source))
+        duration const whole = allowed > duration::zero() ? saturating_sum(allowed, waited) : allowed;
+        if (auto const reason = obey(settings, said, whole, delay, least, source))
             return reason;
         delay -= std::min(delay, waited);
         least -= std::min(least, waited);
@@ -256,35 +268,44 @@ std::optional<stop_reason> retry_machine::fit_wait(pushback said, duration waite
         if (allowed < least)
             return limit;
         delay = std::max(least, shorter);
-        if (is_last && !rare())
+        if (is_last && !rare(settings))
             return limit;
         if (is_last)
             rare_->edge = saturating_add(now, delay);
     }
-    if (!count_wait(delay))
+    if (!count_wait(settings, delay))
         return stop_reason::elapsed;
     return std::nullopt;
 }
 
 /// Whether the wait that is over was cut short to end at a limit: then one more attempt may begin there.
-bool retry_machine::is_at_edge() const noexcept {
+bool operation_limits::is_at_edge() const noexcept {
     return rare_ && rare_->edge;
 }
 
+/// A wait is over. Returns whether the operation ends at its deadline.
+bool operation_limits::end_wait(time_point now) noexcept {
+    if (!is_at_edge())
+        return now > deadline_;
+    if (now < rare_->edge) // somebody has ended the wait
+        rare_->edge.reset();
+    return false;
+}
+
 /// Counts for max_waited. Returns false without memory.
-bool retry_machine::count_wait(duration wait) noexcept {
-    if (!policy_.settings().max_waited)
+bool operation_limits::count_wait(retry_settings const& settings, duration wait) noexcept {
+    if (!settings.max_waited)
         return true;
-    if (rare())
-        rare_->waited = sum(rare_->waited, wait);
+    if (rare(settings))
+        rare_->waited = saturating_sum(rare_->waited, wait);
     return rare_ != nullptr;
 }
 
 /// The longest possible wait, and the reason of its limit; negative when the limit has passed.
-std::pair<duration, stop_reason> retry_machine::longest_wait(time_point now) const noexcept {
-    retry_settings const& settings = policy_.settings();
+std::pair<duration, stop_reason> operation_limits::longest_wait(retry_settings const& settings,
+                                                                time_point now) const noexcept {
     std::pair result(duration::max(), stop_reason::deadline);
-    if (deadline_ != time_point::max())
+    if (has_deadline())
         result.first = now > deadline_ ? -elapsed_between(deadline_, now) : elapsed_between(now, deadline_);
     auto const consider = [&](duration left) {
         if (left < result.first)
@@ -297,4 +318,4 @@ std::pair<duration, stop_reason> retry_machine::longest_wait(time_point now) con
     return result;
 }
 
-} // namespace asio_retry
+} // namespace asio_retry::detail
