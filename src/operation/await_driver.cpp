@@ -23,11 +23,11 @@ bool waiting_place::belongs_to(asio::any_io_executor const& own) const {
     return context_ == &asio::query(own, asio::execution::context);
 }
 
-awaited_presence::~awaited_presence() {
-    if (!ended_on_ || member_.end_unjoined())
+void awaited_presence::end() noexcept {
+    if (!counted_->ended_on || member().end_unjoined())
         return;
     try {
-        asio::post(ended_on_, [counted = member_.take_presence()] {});
+        asio::post(counted_->ended_on, [presence = member().take_presence()] {});
     } catch (...) { // it counts as ended here
     }
 }
@@ -36,22 +36,23 @@ void awaited_course::look_for_strand(coroutine_stack const& stack) {
     asio::io_context* const context = detail::own_context(stack.executor());
     retry_scheduler* const found = context ? &asio_retry::scheduler(*context) : nullptr;
     if (found && found->has_one_thread())
-        scheduler_ = found;
+        scheduler = found;
     else
-        wants_strand_ = context || !executor_home(stack.executor()).is_strand();
-    is_elsewhere_ = is_elsewhere_ || (wants_strand_ && !stack.may_move());
+        wants_strand = context || !executor_home(stack.executor()).is_strand();
+    is_elsewhere = is_elsewhere || (wants_strand && !stack.may_move());
 }
 
 await_driver::await_driver(retry_policy&& given_policy, bool judges_results, coroutine_stack& stack,
-                           awaited_course const& course, waiting_place&& waits_in, presence_place* room)
+                           awaited_course const& course, waiting_place&& waits_in, awaited_presence* presence)
     : core(std::move(given_policy), judges_results)
     , stack_(stack)
     , course_(course)
     , place_(std::move(waits_in))
     , caller_(stack.state().slot())
-    , is_interruptible_(room || caller_.is_connected() || machine().limits_attempts()) {
-    if (room)
-        presence_ = &room->presence.emplace(*this, place_.scope());
+    , is_interruptible_(presence || caller_.is_connected() || machine().limits_attempts())
+    , presence_(presence) {
+    if (presence)
+        presence->begin(*this, place_.scope());
     life_.go_to_executor();
 }
 
@@ -63,7 +64,7 @@ void await_driver::delete_notices() noexcept {
 // --- its steps
 
 auto await_driver::begin() -> step {
-    if (course_.wants_strand())
+    if (course_.wants_strand)
         stack_.move_to(strand_of<asio::any_io_executor>::make(stack_.executor()));
     if (caller_.is_connected())
         cancel(stack_.state().cancelled());
@@ -73,25 +74,16 @@ auto await_driver::begin() -> step {
         move_ = move::to_strand;
     else
         start();
-    return take_next();
+    return take_step();
 }
 
-auto await_driver::take_step() -> step {
-    if (has_moved_) {
-        has_moved_ = false;
-        std::exchange(move_, move::none) == move::to_strand ? start() : end_attempt();
-    }
-    return take_next();
-}
-
-/// If the coroutine could not move, that ends the operation.
-void await_driver::start() {
+void await_driver::start(std::exception_ptr const* failure) {
     try {
         prepare(machine());
-        if (failure_)
-            std::rethrow_exception(failure_);
+        if (failure)
+            std::rethrow_exception(*failure);
         connect(caller_);
-        retry_scheduler* const found = course_.scheduler();
+        retry_scheduler* const found = course_.scheduler;
         if (is_interruptible_ && found && &context() == &found->context())
             take_scheduler(*found, own_context());
     } catch (...) {
@@ -100,7 +92,7 @@ void await_driver::start() {
     core::start(presence_ != nullptr, caller_.is_connected());
 }
 
-auto await_driver::take_next() -> step {
+auto await_driver::take_step() -> step {
     step const next = next_.load(std::memory_order_acquire);
     if (next == step::begin)
         return begin_attempt();
@@ -119,7 +111,7 @@ auto await_driver::begin_attempt() -> step {
     } catch (...) {
         end_with(std::current_exception());
     }
-    return take_next();
+    return take_step();
 }
 
 /// The coroutine is as it was before.
@@ -131,24 +123,29 @@ void await_driver::give_back() noexcept {
         stack_.move_back();
 }
 
-bool await_driver::has_to_move_back(bool calls_nothing) noexcept {
-    if (is_interruptible_)
+void await_driver::end_attempt_here(bool calls_nothing) {
+    if (is_interruptible_) {
+        calls_nothing = false;
         stack_.let_nothing_throw();
-    else if (calls_nothing)
-        return false;
-    if (is_marked_here() || is_here())
-        return false;
-    move_ = move::back;
-    return true;
+    }
+    if (calls_nothing || is_marked_here() || is_here())
+        end_attempt();
+    else
+        move_ = move::back;
 }
 
 /// False also if it cannot be told.
 bool await_driver::is_here() const noexcept {
-    if (retry_scheduler* const found = course_.scheduler())
+    if (retry_scheduler* const found = course_.scheduler)
         return static_cast<asio::io_context&>(found->context()).get_executor().running_in_this_thread();
     return executor_home(stack_.executor()).is_here();
 }
 
+void await_driver::end_attempt() {
+    thrown_ ? on_last_result_kept() : on_result_kept(has_failed());
+}
+
+/// The attempt failed before it began, or the coroutine cannot go on where it has to: the operation ends.
 void await_driver::end_with(std::exception_ptr const& thrown) {
     put_failure(code_of(thrown), thrown);
     amend_result(conclude_failed());
@@ -160,13 +157,9 @@ void await_driver::end_with(std::exception_ptr const& thrown) {
 void await_driver::rest() {
     if (move_ != move::none)
         return begin_move();
-    step running = step::none;
-    if (next_.compare_exchange_strong(running, step::rest, std::memory_order_acq_rel))
-        return;
-    if (running == step::destroy)
-        resume_.drop();
-    else
-        resume_();
+    step next = step::none;
+    if (!next_.compare_exchange_strong(next, step::rest, std::memory_order_acq_rel))
+        resume(next);
 }
 
 /// If it cannot move, it goes on where it stands, and ends.
@@ -175,27 +168,29 @@ void await_driver::begin_move() {
     try {
         move_ == move::to_strand ? enter(move_turn()) : post_own(move_turn());
     } catch (...) {
-        failure_ = std::current_exception();
-        on_turn(move_turn());
+        std::exception_ptr const failure = std::current_exception();
+        go_on_moved(&failure);
     }
 }
 
-void await_driver::on_turn(move_turn) {
-    has_moved_ = true;
-    go(step::none);
-}
-void await_driver::on_turn_dropped(move_turn) noexcept {
-    go(step::destroy);
+/// The coroutine rests until the driver has its next step.
+void await_driver::go_on_moved(std::exception_ptr const* failure) {
+    if (std::exchange(move_, move::none) == move::to_strand)
+        start(failure);
+    else if (failure && !thrown_)
+        end_with(*failure);
+    else
+        end_attempt();
 }
 
 /// Tells the coroutine of the next step, and resumes it if it is suspended; may destroy *this.
 void await_driver::go(step next) {
-    if (next_.exchange(next, std::memory_order_acq_rel) != step::rest)
-        return;
-    if (next == step::destroy)
-        resume_.drop();
-    else
-        resume_();
+    if (next_.exchange(next, std::memory_order_acq_rel) == step::rest)
+        resume(next);
+}
+
+void await_driver::resume(step next) {
+    next == step::destroy ? resume_.drop() : resume_();
 }
 
 // --- the end of an unfinished frame
@@ -227,7 +222,7 @@ void await_driver::start_attempt() {
 void await_driver::deliver() {
     if (stack_.has_moved() && stack_mark::find(&stack_)) {
         try {
-            return post_own(own_turn{operation_turn::delivery});
+            return post_own(operation_turn::delivery);
         } catch (...) { // there is no other place to go on
         }
     }
@@ -239,22 +234,17 @@ void await_driver::dissolve() noexcept {
 }
 
 void await_driver::post(operation_turn turn) {
-    switch (turn) {
-    case operation_turn::timer_notice:
+    if (turn == operation_turn::timer_notice)
         return notice::post(timer_notice_, *this, stack_.executor(), turn);
-    case operation_turn::scope_notice:
+    if (turn == operation_turn::scope_notice)
         return notice::post(scope_notice_, *this, stack_.executor(), turn);
-    case operation_turn::continuation_aside: // while its attempt runs it takes only notices
-        if (!life_.occupancy.has(attempt_ended(1)))
-            throw std::bad_alloc();
-        return post_own(own_turn{turn});
-    default:
-        return post_own(own_turn{turn});
-    }
+    if (turn == operation_turn::continuation_aside && !life_.occupancy.has(attempt_ended(1)))
+        throw std::bad_alloc(); // while its attempt runs it takes only notices
+    post_own(turn);
 }
 
 void await_driver::post_expired(operation_turn turn) {
-    turn == operation_turn::after_wait ? enter(own_turn{turn}) : post(turn);
+    turn == operation_turn::after_wait ? enter(turn) : post(turn);
 }
 
 /// Goes on in a turn of the executor. If this throws, nothing happened.
@@ -276,7 +266,7 @@ void await_driver::enter(Turn turn) {
 asio::execution_context& await_driver::context() const {
     if (auto* const elsewhere = place_.context())
         return *elsewhere;
-    retry_scheduler* const found = course_.scheduler();
+    retry_scheduler* const found = course_.scheduler;
     return found ? found->context() : asio::query(stack_.executor(), asio::execution::context);
 }
 

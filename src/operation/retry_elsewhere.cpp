@@ -36,10 +36,9 @@ struct operation_form<kept_operation> {
 namespace {
 
 using erased = erased_operation<asio::awaitable<kept_value>, true, true>;
-using completed = std::tuple<std::exception_ptr, kept_value>;
 
-asio::awaitable<void> put(untyped_result& into, asio::awaitable<completed> retry) {
-    std::tie(into.thrown, into.kept) = co_await std::move(retry);
+asio::awaitable<void> put(untyped_result& into, asio::awaitable<untyped_result> retry) {
+    into = co_await std::move(retry);
 }
 
 /// No coroutine: its frame would keep `source`.

@@ -51,6 +51,7 @@ struct session {
     retry_report report;
     asio::cancellation_signal signal;
     asio::io_context io;
+    asio::io_context waits;
     std::optional<virtual_time> time;
     retry_scope scope{io};
     asio::steady_timer timer{io, asio::steady_timer::time_point::max()};
@@ -65,6 +66,7 @@ struct session {
         , can_be_cancelled(cancellable)
         , nth(number) {
         scheduler(io);
+        scheduler(waits);
         if (std::is_same_v<Executor, one_thread>)
             time.emplace(io);
     }
@@ -129,8 +131,10 @@ struct session {
             try {
                 if (time)
                     time->advance(1h);
-                io.restart();
-                io.poll();
+                for (asio::io_context* const each : {&io, &waits, &io}) {
+                    each->restart();
+                    each->poll();
+                }
                 return;
             } catch (std::bad_alloc const&) {
             }
@@ -152,6 +156,8 @@ std::vector<awaited_form<Executor>> all_forms() {
     std::vector<awaited_form<Executor>> all = {
         {"plain", [](in s) -> done { co_await async_retry(s.operation(), s.policy()); }},
         {"scope", [](in s) -> done { co_await async_retry(s.scope, s.operation(), s.policy()); }},
+        {"waiting_elsewhere",
+         [](in s) -> done { co_await async_retry(s.waits, s.operation(), s.policy().max_attempts(1)); }},
         {"report",
          [](in s) -> done { co_await async_retry(with_report(s.operation(), s.report), s.policy()); }},
         {"report_in_scope",

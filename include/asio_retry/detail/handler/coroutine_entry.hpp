@@ -181,13 +181,12 @@ class coroutine_entry : public coroutine_stack {
 
 public:
     /// Whether Asio has what this needs.
-    template <typename Thread = thread, typename Frame = frame, typename Entry = typename key::entry>
     static constexpr bool is_possible() {
-        if constexpr (requires { sizeof(Frame); } && key::template knows<Entry>)
-            return inside<Frame>::template has_members<Thread>() &&
-                   requires(Thread& attached, boost::asio::awaitable<void, Executor> const& awaited,
-                            Frame* coroutine) {
-                       { attached.entry_point() } -> std::same_as<Entry*>;
+        if constexpr (requires { sizeof(frame); } && key::template knows<typename key::entry>)
+            return inside<frame>::has_members() &&
+                   requires(thread& attached, boost::asio::awaitable<void, Executor> const& awaited,
+                            frame* coroutine) {
+                       { attached.entry_point() } -> std::same_as<typename key::entry*>;
                        key::frame_of(awaited)->push_frame(coroutine);
                    };
         else
@@ -212,10 +211,9 @@ public:
 private:
     template <typename Frame>
     struct inside : Frame {
-        template <typename Thread>
         static constexpr bool has_members() {
             return requires(Frame& coroutine) {
-                { coroutine.*&inside::attached_thread_ } -> std::same_as<Thread*&>;
+                { coroutine.*&inside::attached_thread_ } -> std::same_as<thread*&>;
                 { coroutine.*&inside::pending_exception_ } -> std::same_as<std::exception_ptr&>;
             };
         }

@@ -65,56 +65,47 @@ private:
 /// result waits for something else.
 class ASIO_RETRY_DECL awaited_presence {
 public:
-    awaited_presence(retry_driver& given_operation, scope_handle const& given_scope)
-        : member_(given_operation, given_scope) {}
-    awaited_presence(awaited_presence const&) = delete;
-    awaited_presence& operator=(awaited_presence const&) = delete;
-    ~awaited_presence();
+    awaited_presence() noexcept = default;
+    awaited_presence(awaited_presence&&) noexcept {} // before it begins
+    awaited_presence& operator=(awaited_presence&&) = delete;
+    ~awaited_presence() {
+        if (counted_)
+            end();
+    }
 
-    basic_membership<retry_driver>& member() noexcept { return member_; }
+    void begin(retry_driver& operation, scope_handle const& scope) { counted_.emplace(operation, scope); }
+    basic_membership<retry_driver>& member() noexcept { return counted_->member; }
 
     /// The operation has ended, and its caller goes on there.
-    void end_on(asio::any_io_executor const& executor) noexcept { ended_on_ = executor; }
+    void end_on(asio::any_io_executor const& executor) noexcept { counted_->ended_on = executor; }
 
 private:
-    basic_membership<retry_driver> member_; // the operation may be gone before
-    asio::any_io_executor ended_on_;        // empty if the coroutine is being destroyed
-};
+    struct counted {
+        counted(retry_driver& operation, scope_handle const& scope)
+            : member(operation, scope) {}
+        basic_membership<retry_driver> member; // the operation may be gone before
+        asio::any_io_executor ended_on;        // empty if the coroutine is being destroyed
+    };
 
-/// Room for the presence of an operation that a scope counts.
-struct presence_place {
-    std::optional<awaited_presence> presence;
+    void end() noexcept;
 
-    presence_place() noexcept = default;
-    presence_place(presence_place&&) noexcept {} // before it begins
-    presence_place& operator=(presence_place&&) = delete;
-    ~presence_place() = default;
+    std::optional<counted> counted_;
 };
 
 /// Whether a retry runs inside the coroutine that awaits it, and where it may be interrupted.
-class ASIO_RETRY_DECL awaited_course {
-public:
+struct ASIO_RETRY_DECL awaited_course {
     awaited_course(coroutine_stack const& stack, retry_policy const& given_policy, bool is_scoped)
-        : is_elsewhere_(given_policy.settings().deliver_at_once) {
+        : is_elsewhere(given_policy.settings().deliver_at_once) {
         if (is_scoped || given_policy.settings().limits_attempts())
             look_for_strand(stack);
     }
 
-    /// The attempts need a coroutine of their own.
-    bool is_elsewhere() const noexcept { return is_elsewhere_; }
-
-    /// The coroutine moves to a strand until the retry ends.
-    bool wants_strand() const noexcept { return wants_strand_; }
-
-    /// The scheduler of the coroutine's own context, if it was looked up.
-    retry_scheduler* scheduler() const noexcept { return scheduler_; }
+    retry_scheduler* scheduler = nullptr; ///< of the coroutine's own context, if it was looked up
+    bool wants_strand = false;            ///< the coroutine moves to a strand until the retry ends
+    bool is_elsewhere;                    ///< the attempts need a coroutine of their own
 
 private:
     void look_for_strand(coroutine_stack const& stack);
-
-    retry_scheduler* scheduler_ = nullptr;
-    bool wants_strand_ = false;
-    bool is_elsewhere_;
 };
 
 template <typename Of, typename Turn>
@@ -171,29 +162,19 @@ public:
             asio::deferred);
     }
 
-    // --- its turns
-
-    struct own_turn {
-        operation_turn what;
-    };
+    /// A turn that takes the coroutine to another executor.
     struct move_turn {};
-    template <typename>
-    using turn_allocator = std::allocator<void>;
-    template <typename Turn>
-    std::allocator<void> get_turn_allocator(Turn) const noexcept {
-        return {};
-    }
+    using core::get_turn_allocator;
+    std::allocator<void> get_turn_allocator(move_turn) const noexcept { return {}; }
     using core::on_turn;
+    void on_turn(move_turn) { go_on_moved(); }
     using core::on_turn_dropped;
-    void on_turn(own_turn turn) { core::on_turn(turn.what); }
-    void on_turn_dropped(own_turn turn) noexcept { core::on_turn_dropped(turn.what); }
-    void on_turn(move_turn);
-    void on_turn_dropped(move_turn) noexcept;
+    void on_turn_dropped(move_turn) noexcept { go(step::destroy); }
 
 protected:
-    /// The referenced objects must outlive it. `room` is null outside a scope.
+    /// The referenced objects must outlive it. `presence` is null outside a scope.
     await_driver(retry_policy&& given_policy, bool judges_results, coroutine_stack& stack,
-                 awaited_course const& course, waiting_place&& waits_in, presence_place* room);
+                 awaited_course const& course, waiting_place&& waits_in, awaited_presence* presence);
     ~await_driver() {
         if (timer_notice_.load(std::memory_order_relaxed) || scope_notice_.load(std::memory_order_relaxed))
             delete_notices();
@@ -207,17 +188,13 @@ protected:
             end_unfinished();
     }
 
-    /// Why the coroutine could not move: no memory, or the executor threw.
-    std::exception_ptr const& failure() const noexcept { return failure_; }
-
-    /// The attempt has ended. Returns whether the coroutine must move first: on another executor no callable of
-    /// the policy may be called, and notices change the operation.
-    bool has_to_move_back(bool calls_nothing) noexcept;
-
-    /// The attempt failed before it began, or the coroutine cannot go on where it has to: the operation ends.
-    void end_with(std::exception_ptr const& thrown);
+    /// The result of the attempt is kept. The coroutine may have to move first: on another executor no callable
+    /// of the policy may be called, and notices change the operation.
+    void end_attempt_here(bool calls_nothing);
 
     void keep_frame() noexcept { frame_.take(); }
+
+    std::exception_ptr thrown_; // while the result of the last attempt was made
 
 private:
     enum class move : unsigned char {
@@ -229,16 +206,18 @@ private:
     /// Tells the machine what the operation needs.
     virtual void prepare(retry_machine& machine) = 0;
 
-    /// The attempt has ended, and the coroutine is on its executor.
-    virtual void end_attempt() = 0;
+    /// `failure` is why the coroutine could not move, if it could not: no memory, or the executor threw.
+    void start(std::exception_ptr const* failure = nullptr);
+    void go_on_moved(std::exception_ptr const* failure = nullptr);
 
-    void start();
-    step take_next();
+    void end_attempt();
+    void end_with(std::exception_ptr const& thrown);
     step begin_attempt();
     void give_back() noexcept;
     void rest();
     void begin_move();
     void go(step next);
+    void resume(step next);
     bool is_here() const noexcept;
     void end_unfinished() noexcept;
     void delete_notices() noexcept;
@@ -269,7 +248,6 @@ private:
 
     std::atomic<step> next_ = step::none;
     move move_ = move::none;
-    bool has_moved_ = false;
     coroutine_stack& stack_;
     awaited_course const course_;
     waiting_place place_;
@@ -278,7 +256,6 @@ private:
     awaited_presence* presence_ = nullptr; // of an operation in a scope
     resumption resume_;
     kept_frame frame_; // for the next attempt
-    std::exception_ptr failure_;
     std::atomic<notice*> timer_notice_ = nullptr;
     std::atomic<notice*> scope_notice_ = nullptr;
 };

@@ -6,6 +6,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <cstddef>
 #include <exception>
 #include <optional>
 #include <type_traits>
@@ -54,8 +55,7 @@ public:
     /// The attempt has ended, and its result is kept.
     void on_attempt_ended() {
         bool const is_success = !form::judges_results && result_ && !completion::is_failure(*result_);
-        if (!has_to_move_back(is_success && !machine().hears_success()))
-            end_attempt();
+        end_attempt_here(is_success && !machine().hears_success());
     }
 
     /// Throws the exception that making a result has thrown, if there is one.
@@ -77,11 +77,6 @@ private:
     }
 
     void prepare(retry_machine& machine) final { form::prepare(callable_, machine); }
-    void end_attempt() final {
-        if (failure() && !thrown_)
-            return end_with(failure());
-        thrown_ ? on_last_result_kept() : on_result_kept(completion::is_failure(*result_));
-    }
     bool has_failed() noexcept final { return completion::is_failure(*result_); }
     judgement judge_values() final {
         if constexpr (form::judges_results)
@@ -111,76 +106,77 @@ private:
     ASIO_RETRY_NO_UNIQUE_ADDRESS attempt_health_of<form, awaited_retry> health_;
     std::optional<arguments> result_; // of the last attempt, until its failure is decided on
     ASIO_RETRY_NO_UNIQUE_ADDRESS last_failure<completion> last_;
-    std::exception_ptr thrown_;
 };
 
 /// The operation to retry, together with its presence in its scope.
 template <typename Callable, bool IsScoped>
 struct counted_callable {
     struct nowhere {};
-    ASIO_RETRY_NO_UNIQUE_ADDRESS std::conditional_t<IsScoped, presence_place, nowhere> room;
+    ASIO_RETRY_NO_UNIQUE_ADDRESS std::conditional_t<IsScoped, awaited_presence, nowhere> presence;
     Callable callable;
 
     template <typename Operation>
     counted_callable(std::in_place_t, Operation&& given_operation)
         : callable(std::forward<Operation>(given_operation)) {}
 
-    presence_place* place() noexcept {
+    awaited_presence* place() noexcept {
         if constexpr (IsScoped)
-            return &room;
+            return &presence;
         else
             return nullptr;
     }
 };
 
-/// Retries an awaitable operation inside the coroutine that awaits it. It spawns nothing, and allocates nothing
-/// but the frame of the attempt.
+/// Retries an awaitable operation inside the coroutine that awaits it. That spawns nothing, and allocates
+/// nothing but the frame of the attempt. If it is not possible, the attempts get a coroutine of their own.
 template <typename Token, typename Callable, typename Source>
 auto await_retry(counted_callable<Callable, Source::is_scoped> kept, retry_policy policy, Source source)
-    -> asio::awaitable<typename awaiting_token<Token>::style::template yields<
-                           typename completion<typename operation_form<Callable>::signature>::arguments>,
-                       typename awaiting_token<Token>::executor_type> {
-    using style = typename awaiting_token<Token>::style;
+    -> retry_awaitable<Token, Callable> {
+    using token = awaiting_token<Token>;
+    using executor = typename token::executor_type;
 
-    coroutine_entry<typename awaiting_token<Token>::executor_type> entry;
-    co_await entry.find();
-    awaited_course const course(entry, policy, Source::is_scoped);
-    if (course.is_elsewhere()) {
-        if constexpr (can_lose_type<operation_form<Callable>, Source>) {
-            untyped_result result;
-            co_await retry_without_type(result, source, std::move(kept.callable), std::move(policy));
-            co_return style::yield(typed_result<operation_form<Callable>>(std::move(result)));
-        } else
-            co_return co_await retry_elsewhere<Token>(source, std::move(kept.callable), std::move(policy));
-    }
-
-    using retry_type = awaited_retry<Callable>;
-    retry_type retry(kept.callable, std::move(policy), entry, course, source.where_to_wait(entry.executor()),
-                     kept.place());
-    using step = typename retry_type::step;
-    for (step next = retry.begin(); next != step::complete; next = retry.take_step()) {
-        if (next == step::rest) {
-            co_await retry.async_rest();
-            continue;
-        }
-        try {
-            auto attempt = retry.call();
-            entry.throw_if_cancelled(); // by the callable itself, most likely
-            co_await entry.run(attempt);
-            if (auto const thrown = entry.exception_of(attempt)) {
-                retry.on_exception(thrown);
-            } else if constexpr (retry_type::is_void) {
-                attempt.await_resume();
-                retry.on_result();
-            } else {
-                retry.on_result(attempt.await_resume());
+    constexpr bool may_enter = has_coroutine_entry<executor>;
+    [[maybe_unused]] std::conditional_t<may_enter, coroutine_entry<executor>, std::nullptr_t> entry;
+    if constexpr (may_enter) {
+        co_await entry.find();
+        awaited_course const course(entry, policy, Source::is_scoped);
+        if (!course.is_elsewhere) {
+            using retry_type = awaited_retry<Callable>;
+            retry_type retry(kept.callable, std::move(policy), entry, course,
+                             source.where_to_wait(entry.executor()), kept.place());
+            using step = typename retry_type::step;
+            for (step next = retry.begin(); next != step::complete; next = retry.take_step()) {
+                if (next == step::rest) {
+                    co_await retry.async_rest();
+                    continue;
+                }
+                try {
+                    auto attempt = retry.call();
+                    entry.throw_if_cancelled(); // by the callable itself, most likely
+                    co_await entry.run(attempt);
+                    if (auto const thrown = entry.exception_of(attempt)) {
+                        retry.on_exception(thrown);
+                    } else if constexpr (retry_type::is_void) {
+                        attempt.await_resume();
+                        retry.on_result();
+                    } else {
+                        retry.on_result(attempt.await_resume());
+                    }
+                } catch (...) {
+                    retry.on_exception(std::current_exception());
+                }
+                retry.on_attempt_ended();
             }
-        } catch (...) {
-            retry.on_exception(std::current_exception());
+            co_return token::yield(retry.take_result());
         }
-        retry.on_attempt_ended();
     }
-    co_return style::yield(retry.take_result());
+    if constexpr (can_lose_type<operation_form<Callable>, Source>) {
+        untyped_result result;
+        co_await retry_without_type(result, source, std::move(kept.callable), std::move(policy));
+        co_return token::yield(typed_result<operation_form<Callable>>(std::move(result)));
+    } else {
+        co_return co_await retry_with_type<Token>(source, std::move(kept.callable), std::move(policy));
+    }
 }
 
 } // namespace asio_retry::detail

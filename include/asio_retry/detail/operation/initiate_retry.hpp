@@ -265,15 +265,6 @@ inline constexpr bool can_await_directly = [] {
         return false;
 }();
 
-/// Whether one coroutine awaits both, because Asio has all that this needs.
-template <typename Form, typename Token>
-inline constexpr bool awaits_directly = [] {
-    if constexpr (can_await_directly<Form, Token>)
-        return has_coroutine_entry<typename awaiting_token<std::decay_t<Token>>::executor_type>;
-    else
-        return false;
-}();
-
 template <typename Policy, typename Source, typename Operation, typename Token>
 auto initiate(Source source, Operation&& operation, std::type_identity_t<Policy> policy, Token&& token) {
     using form = operation_form<std::decay_t<Operation>>;
@@ -292,13 +283,10 @@ auto initiate(Source source, Operation&& operation, std::type_identity_t<Policy>
             refuse_if_empty_executor(operation_kind<Policy>::executor_field, source.executor);
         operation_kind<Policy>::template assert_token<Token, signature>();
         constexpr bool retries = std::is_same_v<Policy, retry_policy>;
-        if constexpr (retries && awaits_directly<form, Token>) {
+        if constexpr (retries && can_await_directly<form, Token>) {
             using kept = counted_callable<erased_operation_of<form>, Source::is_scoped>;
             return await_retry<std::decay_t<Token>>(kept(std::in_place, std::forward<Operation>(operation)),
                                                     std::move(policy), std::move(source));
-        } else if constexpr (retries && can_await_directly<form, Token>) {
-            return retry_elsewhere<std::decay_t<Token>>(
-                source, erased_operation_of<form>(std::forward<Operation>(operation)), std::move(policy));
         } else if constexpr (can_await_directly<form, Token>) {
             // The callable loses its type, so that no coroutine is compiled for it alone.
             return asio::async_initiate<Token, signature>(

@@ -21,22 +21,25 @@
 
 namespace asio_retry::detail {
 
-/// What `co_await` yields of a completion: as use_awaitable does it, or as a tuple.
-template <typename Arguments>
-struct thrown_failure;
-
+/// What `co_await` yields of a completion, as use_awaitable does it. To an Asio without traits, a disposition
+/// is a value among others.
 template <typename Failure, typename... Values>
-struct thrown_failure<std::tuple<Failure, Values...>> {
-    static auto yield(std::tuple<Failure, Values...>&& result) {
+auto value_or_throw(std::tuple<Failure, Values...>&& result) {
+    auto& failure = std::get<0>(result);
+    if constexpr (disposition<Failure> && !has_asio_traits<Failure>) {
+        if constexpr (sizeof...(Values) == 0)
+            return std::move(failure);
+        else
+            return std::move(result);
+    } else {
         if constexpr (disposition<Failure>) {
-            if (disposition_access<Failure>::failed(std::get<0>(result)))
-                asio_traits<Failure>::throw_exception(std::get<0>(std::move(result)));
-        } else if constexpr (std::is_same_v<Failure, error_code>) {
-            if (std::get<0>(result))
-                throw boost::system::system_error(std::get<0>(result));
-        } else {
-            if (std::get<0>(result))
-                std::rethrow_exception(std::get<0>(result));
+            if (disposition_access<Failure>::failed(failure))
+                asio_traits<Failure>::throw_exception(std::move(failure));
+        } else if (failure) {
+            if constexpr (std::is_same_v<Failure, error_code>)
+                throw boost::system::system_error(failure);
+            else
+                std::rethrow_exception(failure);
         }
         if constexpr (sizeof...(Values) == 1)
             return std::get<1>(std::move(result));
@@ -45,39 +48,9 @@ struct thrown_failure<std::tuple<Failure, Values...>> {
                 [](auto&&, auto&&... values) { return std::tuple<Values...>(std::move(values)...); },
                 std::move(result));
     }
-};
+}
 
-/// To an Asio without traits, a disposition is a value among others.
-template <disposition Failure, typename... Values>
-    requires(!has_asio_traits<Failure>)
-struct thrown_failure<std::tuple<Failure, Values...>> {
-    static auto yield(std::tuple<Failure, Values...>&& result) {
-        if constexpr (sizeof...(Values) == 0)
-            return std::get<0>(std::move(result));
-        else
-            return std::move(result);
-    }
-};
-
-struct as_values {
-    template <typename Arguments>
-    using yields = decltype(thrown_failure<Arguments>::yield(std::declval<Arguments>()));
-    template <typename Arguments>
-    static yields<Arguments> yield(Arguments&& result) {
-        return thrown_failure<Arguments>::yield(std::forward<Arguments>(result));
-    }
-};
-
-struct as_arguments {
-    template <typename Arguments>
-    using yields = Arguments;
-    template <typename Arguments>
-    static Arguments yield(Arguments&& result) {
-        return std::forward<Arguments>(result);
-    }
-};
-
-/// Tokens that make an awaitable.
+/// Tokens that make an awaitable, and what it yields.
 template <typename Token>
 struct awaiting_token {
     using executor_type = void;
@@ -85,13 +58,28 @@ struct awaiting_token {
 template <typename Executor>
 struct awaiting_token<asio::use_awaitable_t<Executor>> {
     using executor_type = Executor;
-    using style = as_values;
+    template <typename Arguments>
+    static auto yield(Arguments&& result) {
+        return detail::value_or_throw(std::move(result));
+    }
 };
 template <typename Executor>
 struct awaiting_token<asio::as_tuple_t<asio::use_awaitable_t<Executor>>> {
     using executor_type = Executor;
-    using style = as_arguments;
+    template <typename Arguments>
+    static Arguments yield(Arguments&& result) {
+        return std::move(result);
+    }
 };
+
+template <typename Callable>
+using completion_of = completion<typename operation_form<Callable>::signature>;
+
+/// The awaitable of an operation with such a token.
+template <typename Token, typename Callable>
+using retry_awaitable = asio::awaitable<decltype(awaiting_token<Token>::yield(
+                                            std::declval<typename completion_of<Callable>::arguments>())),
+                                        typename awaiting_token<Token>::executor_type>;
 
 // An operation whose attempts need coroutines of their own: with `deliver_at_once`, or where the coroutine that
 // awaits it may not move to a strand. The library makes these coroutines for values without their type, so that
@@ -173,10 +161,8 @@ struct typed_operation final : untyped_operation {
 };
 
 using kept_operation = std::unique_ptr<untyped_operation>;
-struct untyped_result {
-    std::exception_ptr thrown;
-    kept_value kept;
-};
+using untyped_result = std::tuple<std::exception_ptr, kept_value>;
+
 /// Waits on the executor of the coroutine, or on the one given, or in a scope. Takes what it is given.
 struct own_executor {};
 ASIO_RETRY_DECL asio::awaitable<void> retry_untyped(untyped_result& result, kept_operation&& operation,
@@ -205,46 +191,33 @@ inline constexpr bool can_lose_type = [] {
 template <typename Form>
 typename completion<typename Form::signature>::arguments typed_result(untyped_result&& result) {
     using value_type = typename awaitable_traits<typename Form::result_type>::value_type;
-    if constexpr (std::is_void_v<value_type>) {
-        return {std::move(result.thrown)};
-    } else {
-        if (!result.kept)
-            return {std::move(result.thrown), value_type()};
-        return {std::move(result.thrown),
-                std::move(static_cast<typed_value<value_type, Form::judges_results>&>(*result.kept).value)};
-    }
+    auto& [thrown, kept] = result;
+    if constexpr (std::is_void_v<value_type>)
+        return {std::move(thrown)};
+    else if (kept)
+        return {std::move(thrown),
+                std::move(static_cast<typed_value<value_type, Form::judges_results>&>(*kept).value)};
+    else
+        return {std::move(thrown), value_type()};
 }
 
-/// Retries in a coroutine of its own. A function, because the frame of a coroutine keeps every temporary. For
-/// the same reason it takes what `source` has.
+// These are no coroutines, because a frame keeps every temporary. For the same reason they take what `source`
+// has.
+
 template <typename Callable, typename Source>
 asio::awaitable<void> retry_without_type(untyped_result& result, Source& source, Callable&& callable,
                                          retry_policy&& policy) {
     return detail::retry_untyped(result, kept_operation(new typed_operation(std::forward<Callable>(callable))),
                                  std::move(policy), source.where());
 }
-template <typename Style, typename Callable, typename Source>
-auto retry_with_type(Source source, Callable callable, retry_policy policy)
-    -> asio::awaitable<typename Style::template yields<
-        typename completion<typename operation_form<Callable>::signature>::arguments>> {
-    untyped_result result;
-    co_await retry_without_type(result, source, std::move(callable), std::move(policy));
-    co_return Style::yield(typed_result<operation_form<Callable>>(std::move(result)));
-}
 
-/// For any operation and token.
 template <typename Token, typename Callable, typename Source>
-auto retry_elsewhere(Source& source, Callable&& callable, retry_policy&& policy) {
-    if constexpr (can_lose_type<operation_form<Callable>, Source>) {
-        return retry_with_type<typename awaiting_token<Token>::style>(
-            std::move(source), std::forward<Callable>(callable), std::move(policy));
-    } else {
-        using signature = typename operation_form<Callable>::signature;
-        Token token;
-        auto taken = std::move(source);
-        return asio::async_initiate<Token, signature>(taken.template initiation<signature>(), token,
-                                                      std::forward<Callable>(callable), std::move(policy));
-    }
+auto retry_with_type(Source& source, Callable&& callable, retry_policy&& policy) {
+    using signature = typename operation_form<Callable>::signature;
+    Token token;
+    auto taken = std::move(source);
+    return asio::async_initiate<Token, signature>(taken.template initiation<signature>(), token,
+                                                  std::forward<Callable>(callable), std::move(policy));
 }
 
 } // namespace asio_retry::detail
