@@ -76,7 +76,7 @@ namespace asio_retry {
 ///
 /// `operation` is of any form that `async_retry`, `async_hedge` or `retry` takes, with or without an `attempt`.
 /// `fail_if`, `with_hooks`, `with_report`, `before_retry` and `on_endpoint` go around `inject`, or inside. An
-/// operation that takes an endpoint stands in both: `on_endpoint(servers, inject(operation, faults))`. A plain
+/// operation that takes an endpoint stands in both: `on_endpoint(inject(operation, faults), servers)`. A plain
 /// callable with a plain step is `inject(before_retry(operation, step), faults)`. `retrying` repeats an
 /// initiating function, and cannot be in it.
 ///

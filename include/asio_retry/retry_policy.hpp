@@ -114,11 +114,17 @@ public:
     ASIO_RETRY_DECL retry_policy attempt_timeout(saturating_duration greatest) const;
 
     /// Cancels an attempt that has not called `attempt::mark_healthy` by then, as `attempt_timeout` does.
-    ASIO_RETRY_DECL retry_policy set_up_within(saturating_duration greatest) const;
+    ASIO_RETRY_DECL retry_policy setup_timeout(saturating_duration greatest) const;
+
+    /// The name of 0.3, which 0.5 will no longer have.
+    [[deprecated("use setup_timeout")]] retry_policy set_up_within(saturating_duration greatest) const {
+        return setup_timeout(greatest);
+    }
+
     /// Cancels an attempt that is silent for so long, from its beginning, last `attempt::progress` or
     /// `mark_healthy`, as `attempt_timeout` does.
     ///
-    /// An operation that takes no `attempt` has neither this limit nor set_up_within.
+    /// An operation that takes no `attempt` has neither this limit nor setup_timeout.
     ASIO_RETRY_DECL retry_policy idle_timeout(saturating_duration greatest) const;
 
     /// Ends the operation when this much time has passed since its initiation.

@@ -107,8 +107,8 @@ std::pair<time_limit, duration> retry_machine::reached_limit() const noexcept {
     auto const reached = rare_ ? rare_->reached : time_limit::none;
     if (reached == time_limit::idle_timeout)
         return {reached, *settings.idle_timeout};
-    if (reached == time_limit::set_up_within)
-        return {reached, *settings.set_up_within};
+    if (reached == time_limit::setup_timeout)
+        return {reached, *settings.setup_timeout};
     return {time_limit::attempt_timeout, settings.attempt_timeout.value_or(duration::zero())};
 }
 
@@ -157,7 +157,7 @@ time_point retry_machine::first_limit(time_point began, time_point earliest) con
     if (auto const* const said = pulse()) {
         consider(after(last_heard(*said), settings.idle_timeout));
         if (!is_healthy(*said))
-            consider(after(began, settings.set_up_within));
+            consider(after(began, settings.setup_timeout));
     }
     if (deadline_ < earliest) { // of which the attempt has been told: then the operation's other limits count
         consider(after(started_, settings.total_timeout));
@@ -180,8 +180,8 @@ time_limit retry_machine::limit_of_attempt() const noexcept {
     retry_settings const& settings = policy_.settings();
     time_point const whole = after(began_, settings.attempt_timeout);
     time_point const idle = after(last_heard(*said), settings.idle_timeout);
-    if (!is_healthy(*said) && after(began_, settings.set_up_within) < std::min(whole, idle))
-        return time_limit::set_up_within;
+    if (!is_healthy(*said) && after(began_, settings.setup_timeout) < std::min(whole, idle))
+        return time_limit::setup_timeout;
     return idle < whole ? time_limit::idle_timeout : time_limit::attempt_timeout;
 }
 

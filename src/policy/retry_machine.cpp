@@ -43,7 +43,7 @@ retry_action retry_machine::begin(time_point now, random* source) {
         return end_cancelled(now);
     if (tell_.is_refused())
         return on_refused(now, source);
-    return end_without_attempt(stop_reason::deadline, timed_out_error(), now);
+    return end_without_attempt(stop_reason::deadline, detail::timed_out_error(), now);
 }
 
 /// Starts the operation's time at `now`, once. Returns whether the deadline is still ahead.
@@ -109,7 +109,7 @@ retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_can
     if (tell_.is_told())
         tell_.tell_failure(stopped == interruption::attempt_timeout ? *timed_out : v, stopped, now);
     if (is_cancelled)
-        return give_up(stop_reason::cancelled, v, aborted_error(), now);
+        return give_up(stop_reason::cancelled, v, detail::aborted_error(), now);
     if (stopped == interruption::deadline)
         return give_up(stop_reason::deadline, *timed_out, timed_out->error(), now, timed_out->exception());
     return retry_or_end(*timed_out, now, source);
@@ -239,7 +239,7 @@ retry_action retry_machine::end_wait(time_point now, random* source) {
     if (cancelled())
         return end_cancelled(now);
     if (now > deadline_ && !is_at_edge())
-        return end_without_attempt(stop_reason::deadline, timed_out_error(), now);
+        return end_without_attempt(stop_reason::deadline, detail::timed_out_error(), now);
     if (is_at_edge() && now < rare_->edge) // the wait may have been cut short
         rare_->edge.reset();
     bool const may_begin =
@@ -262,7 +262,7 @@ retry_action retry_machine::on_refused(time_point now, random* source) {
             tell_.tell_wait(*delay, now);
             return step(retry_action::kind::wait, *delay);
         }
-        return limit == stop_reason::deadline ? end_without_attempt(limit, timed_out_error(), now)
+        return limit == stop_reason::deadline ? end_without_attempt(limit, detail::timed_out_error(), now)
                                               : end_for(limit);
     }
     if (!tell_.is_put_off() && !policy_.settings().wait_when_refused)
@@ -304,15 +304,16 @@ retry_action retry_machine::end_without_attempt(stop_reason reason, error_code c
 }
 
 retry_action retry_machine::end_cancelled(time_point now) {
-    return stopping_ == stopping::late ? end_without_attempt(stop_reason::deadline, timed_out_error(), now)
-                                       : end_without_attempt(stop_reason::cancelled, aborted_error(), now);
+    return stopping_ == stopping::late
+               ? end_without_attempt(stop_reason::deadline, detail::timed_out_error(), now)
+               : end_without_attempt(stop_reason::cancelled, detail::aborted_error(), now);
 }
 
 /// Delivers the attempt's own result, unless a limit had stopped the attempt, or it marked its error as
 /// permanent.
 retry_action retry_machine::end_after(stop_reason reason, verdict const& failure, time_point now) {
     if (cancelled())
-        return give_up(stop_reason::cancelled, failure, aborted_error(), now);
+        return give_up(stop_reason::cancelled, failure, detail::aborted_error(), now);
     bool const is_unmarked = failure.is_permanent() && !policy_.settings().is_nested;
     if (!is_out_of_time(interrupted_by_) && !is_unmarked)
         return give_up(reason, failure, error_code(), now);
