@@ -126,4 +126,8 @@ auto inject(Args&&...) {
         "faults)");
 }
 
+/// Explains in a compiler error that an argument is an overloaded function.
+ASIO_RETRY_REFUSES_OVERLOADED("inject: this function is overloaded")
+void inject(...) ASIO_RETRY_REFUSED;
+
 } // namespace asio_retry

@@ -125,6 +125,11 @@ on_endpoint(std::shared_ptr<endpoint_set<Endpoint>> const& endpoints, Operation&
     return on_endpoint(std::forward<Operation>(operation), endpoints);
 }
 
+/// Explains in a compiler error that an argument is an overloaded function.
+ASIO_RETRY_REFUSES_OVERLOADED(
+    "on_endpoint: it takes an operation and a shared_ptr<endpoint_set>, and no overloaded function")
+void on_endpoint(...) ASIO_RETRY_REFUSED;
+
 template <typename Endpoint, typename Operation>
 struct detail::operation_form<detail::endpoint_operation<Endpoint, Operation>>
     : detail::operation_form<detail::bound_operation<Operation, Endpoint>> {

@@ -296,6 +296,12 @@ public:
     /// `condition::refused`.
     ASIO_RETRY_DECL retry_policy gate(std::shared_ptr<retry_gate> shared) const;
 
+    /// Explains in a compiler error that operations share a gate.
+    ASIO_RETRY_REFUSES("gate: operations share a gate: use std::make_shared, as in "
+                       "gate(std::make_shared<retry_budget>())",
+                       std::derived_from<retry_gate> Gate)
+    retry_policy gate(Gate const& own) const ASIO_RETRY_REFUSED;
+
     /// Waits and asks again when the gate refuses, within the time limits, instead of ending the operation.
     ///
     /// For a client that reconnects. The wait is the next delay, counted from the time that the gate names, if
