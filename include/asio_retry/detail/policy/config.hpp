@@ -64,18 +64,18 @@
 /// ignores at constructors.
 #define ASIO_RETRY_CALLS_IT ": pass a lambda that calls it, as in [] { return open(); }"
 #if defined(__clang__)
+#define ASIO_RETRY_REFUSED
 #define ASIO_RETRY_REFUSES(message, ...)                                                                       \
     template <__VA_ARGS__>                                                                                     \
     __attribute__((unavailable(message)))
 #define ASIO_RETRY_REFUSES_OVERLOADED(message)                                                                 \
     template <typename = void>                                                                                 \
     __attribute__((diagnose_if(true, message ASIO_RETRY_CALLS_IT, "error")))
-#define ASIO_RETRY_REFUSED
 #else
+#define ASIO_RETRY_REFUSED = delete
 #define ASIO_RETRY_REFUSES(message, ...) template <asio_retry::detail::sentence Message = message, __VA_ARGS__>
 #define ASIO_RETRY_REFUSES_OVERLOADED(message)                                                                 \
     template <asio_retry::detail::sentence Message = message ASIO_RETRY_CALLS_IT>
-#define ASIO_RETRY_REFUSED = delete
 #endif
 
 /// Appends the version of Boost to a name: `name_with_boost_108100`.
