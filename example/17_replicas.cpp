@@ -68,7 +68,7 @@ asio::awaitable<std::map<std::string, int>> ask_sixty_times(std::shared_ptr<repl
     auto const policy = asio_retry::retry_policy().backoff(asio_retry::constant(1ms)).attempt_timeout(1s);
     std::map<std::string, int> answers;
     for (int i = 0; i < 60; ++i)
-        ++answers[co_await asio_retry::async_retry(asio_retry::on_endpoint(servers, ask), policy)];
+        ++answers[co_await asio_retry::async_retry(asio_retry::on_endpoint(ask, servers), policy)];
     co_return answers;
 }
 

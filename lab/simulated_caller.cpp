@@ -66,7 +66,7 @@ private:
     }
 
     void expire(std::uint64_t number, time_point limit) {
-        static verdict const stopped = verdict::failure(aborted_error());
+        static verdict const stopped = verdict::failure(detail::aborted_error());
         if (number != running_)
             return;
         machine_.on_attempt_limit(limit);

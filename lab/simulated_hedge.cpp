@@ -56,7 +56,7 @@ private:
     }
 
     void stop_all() {
-        static verdict const stopped = verdict::failure(aborted_error());
+        static verdict const stopped = verdict::failure(detail::aborted_error());
         for (std::uint64_t number = 1; number <= machine_.begun(); ++number)
             if (machine_.is_running(number))
                 machine_.on_failure(number, stopped, events_.now());

@@ -39,6 +39,7 @@ set(defined ASIO_RETRY_SHARED ASIO_RETRY_BUILDING) # by the target
 file(GLOB_RECURSE headers ${SOURCE_DIR}/include/*.hpp)
 foreach(header IN LISTS headers)
     file(STRINGS ${header} lines REGEX "^#.*ASIO_RETRY_")
+    string(REPLACE "\\" "" lines "${lines}") # at the end of a line it would join two of the list
     foreach(line IN LISTS lines)
         string(REGEX MATCHALL "ASIO_RETRY_[A-Z_]+" macros "${line}")
         if(line MATCHES "^#define")

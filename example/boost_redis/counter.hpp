@@ -14,7 +14,7 @@ using number = redis::response<long long>;
 inline asio_retry::retry_policy const reconnecting = asio_retry::retry_policy()
                                                          .unlimited_attempts()
                                                          .backoff(asio_retry::exponential(20ms).cap(500ms))
-                                                         .set_up_within(2s)
+                                                         .setup_timeout(2s)
                                                          .idle_timeout(2500ms)
                                                          .reset_after(10s)
                                                          .retry_if(asio_retry::any_failure);

@@ -197,10 +197,10 @@ asio::awaitable<response> session::pass_on(request& question) {
     auto const policy = (is_idempotent(question.method()) ? usual : usual.retry_sent(false))
                             .total_timeout(time)
                             .observe(asio_retry::all_observers({shared_.metrics, trace_, words}));
-    auto const ask_one = asio_retry::on_endpoint(
-        shared_.upstreams, [this, &question](asio_retry::attempt which, tcp::endpoint const& at) {
-            return ask(question, which, at);
-        });
+    auto const ask_one =
+        asio_retry::on_endpoint([this, &question](asio_retry::attempt which,
+                                                  tcp::endpoint const& at) { return ask(question, which, at); },
+                                shared_.upstreams);
     asio_retry::retry_report report;
     response said;
     try {

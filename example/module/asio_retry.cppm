@@ -6,7 +6,6 @@ module;
 export module asio_retry;
 
 export namespace asio_retry {
-using asio_retry::aborted_error;
 using asio_retry::adaptive_throttle;
 using asio_retry::adaptive_throttle_options;
 using asio_retry::add_gauges;
@@ -114,9 +113,7 @@ using asio_retry::metric_label;
 using asio_retry::metrics_options;
 using asio_retry::multiplicative_jitter;
 using asio_retry::named_policy;
-using asio_retry::no_buffer_space_error;
 using asio_retry::no_jitter;
-using asio_retry::no_memory_error;
 using asio_retry::observation;
 using asio_retry::on_endpoint;
 using asio_retry::over_limit;
@@ -182,7 +179,6 @@ using asio_retry::surely_not_done;
 using asio_retry::symmetric_jitter;
 using asio_retry::time_limit;
 using asio_retry::time_point;
-using asio_retry::timed_out_error;
 using asio_retry::to_grpc_timeout;
 using asio_retry::to_string;
 using asio_retry::to_timeout_ms;

@@ -88,7 +88,7 @@ asio_retry::retry_policy lasting() {
     return asio_retry::retry_policy()
         .backoff(asio_retry::exponential(50ms).cap(5s))
         .unlimited_attempts()
-        .set_up_within(2s)
+        .setup_timeout(2s)
         .idle_timeout(3s)
         .reset_after(10s)
         .retry_if<fleet::redis_error>(may_be_over_soon);

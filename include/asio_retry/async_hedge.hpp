@@ -44,7 +44,7 @@ namespace asio_retry {
 /// Thread safety: as for `async_retry`. Attempts may complete on any thread of the executor, in any order.
 template <typename Operation, typename Token = detail::default_token>
     requires(!detail::provides_executor<Operation>)
-auto async_hedge(Operation&& operation, detail::policy_for<hedge_policy, Operation, Token> policy,
+auto async_hedge(Operation&& operation, detail::policy_for<hedge_policy, Operation, Token, false> policy,
                  Token&& token = Token()) {
     return detail::initiate<hedge_policy>(detail::handler_executor_source(), std::forward<Operation>(operation),
                                           std::move(policy), std::forward<Token>(token));
@@ -83,7 +83,7 @@ auto async_hedge(retry_scope& scope, Operation&& operation,
 /// as many attempts as the policy says if that attempt is the first, and otherwise one.
 template <typename Operation, typename Token = detail::default_token>
 auto async_hedge(attempt const& outer, Operation&& operation,
-                 detail::policy_for<hedge_policy, Operation, Token> policy, Token&& token = Token()) {
+                 detail::policy_for<hedge_policy, Operation, Token, false> policy, Token&& token = Token()) {
     return detail::initiate<hedge_policy>(detail::handler_executor_source(), std::forward<Operation>(operation),
                                           policy.nested_in(outer), std::forward<Token>(token));
 }
@@ -112,5 +112,9 @@ auto async_hedge(Args&&...) {
         "async_hedge: the order is: an executor, context, scope or attempt (if any), the operation, the "
         "policy, and a completion token (if any)");
 }
+
+/// Explains in a compiler error that an argument is an overloaded function.
+ASIO_RETRY_REFUSES_OVERLOADED("async_hedge: this function is overloaded")
+void async_hedge(...) ASIO_RETRY_REFUSED;
 
 } // namespace asio_retry

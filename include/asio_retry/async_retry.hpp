@@ -50,7 +50,7 @@ class hedge_policy;
 /// Thread safety: distinct operations are independent. Emit a slot on the handler's executor only.
 template <typename Operation, typename Token = detail::default_token>
     requires(!detail::provides_executor<Operation>)
-auto async_retry(Operation&& operation, detail::policy_for<retry_policy, Operation, Token> policy,
+auto async_retry(Operation&& operation, detail::policy_for<retry_policy, Operation, Token, false> policy,
                  Token&& token = Token()) {
     return detail::initiate<retry_policy>(detail::handler_executor_source(), std::forward<Operation>(operation),
                                           std::move(policy), std::forward<Token>(token));
@@ -89,7 +89,7 @@ auto async_retry(retry_scope& scope, Operation&& operation,
 /// a single attempt unless the policy has `retry_when_nested()`, because nested retries multiply.
 template <typename Operation, typename Token = detail::default_token>
 auto async_retry(attempt const& outer, Operation&& operation,
-                 detail::policy_for<retry_policy, Operation, Token> policy, Token&& token = Token()) {
+                 detail::policy_for<retry_policy, Operation, Token, false> policy, Token&& token = Token()) {
     return detail::initiate<retry_policy>(detail::handler_executor_source(), std::forward<Operation>(operation),
                                           policy.nested_in(outer), std::forward<Token>(token));
 }
@@ -118,5 +118,9 @@ auto async_retry(Args&&...) {
         "async_retry: the order is: an executor, context, scope or attempt (if any), the operation, the "
         "policy, and a completion token (if any)");
 }
+
+/// Explains in a compiler error that an argument is an overloaded function.
+ASIO_RETRY_REFUSES_OVERLOADED("async_retry: this function is overloaded")
+void async_retry(...) ASIO_RETRY_REFUSED;
 
 } // namespace asio_retry

@@ -20,7 +20,7 @@ struct attempt {
     /// The latest time at which the attempt is cancelled; deadline_fields.hpp writes it for the server.
     ///
     /// It is the earlier of the end of `attempt_timeout` and the deadline of the operation, or
-    /// time_point::max() if there is neither. `set_up_within` and `idle_timeout` are left out, because they
+    /// time_point::max() if there is neither. `setup_timeout` and `idle_timeout` are left out, because they
     /// depend on later marks of the attempt.
     time_point deadline = (time_point::max)();
 
@@ -34,7 +34,7 @@ struct attempt {
 
     /// Says that the connection, or whatever the attempt has set up, works from now on.
     ///
-    /// For `retry_policy::reset_after` and `retry_policy::set_up_within`. Call it, for instance, when a server
+    /// For `retry_policy::reset_after` and `retry_policy::setup_timeout`. Call it, for instance, when a server
     /// has accepted the connection and has answered. Only the first mark of an attempt counts.
     ///
     /// Preconditions: the attempt is running, and this is called where the attempt runs.

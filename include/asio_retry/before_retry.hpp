@@ -58,6 +58,10 @@ detail::wrapper<detail::stepped_operation, Operation, Step> before_retry(Operati
     return {std::forward<Operation>(operation), std::forward<Step>(step)};
 }
 
+/// Explains in a compiler error that an argument is an overloaded function.
+ASIO_RETRY_REFUSES_OVERLOADED("before_retry: it takes an operation and a step, and no overloaded function")
+void before_retry(...) ASIO_RETRY_REFUSED;
+
 template <typename Operation, typename Step>
 struct detail::operation_form<detail::stepped_operation<Operation, Step>>
     : detail::wrapping_form<Operation, detail::stepped_form<Operation, Step>> {

@@ -52,6 +52,17 @@ inline boost::system::error_condition make_error_condition(condition c) noexcept
     return boost::system::error_condition(static_cast<int>(c), condition_category());
 }
 
+/// The error code of an exception.
+///
+/// - The code inside a `system_error` of Boost or of the standard library, or inside a permanent error.
+/// - `no_memory` for std::bad_alloc.
+/// - `error::operation_threw` for every other exception, and if the code inside is that of a success.
+///
+/// Precondition: e is not null.
+ASIO_RETRY_DECL error_code code_of(std::exception_ptr const& e);
+
+namespace detail {
+
 /// The code `boost::asio::error::timed_out`, without Asio.
 ASIO_RETRY_DECL error_code timed_out_error() noexcept;
 
@@ -63,17 +74,6 @@ ASIO_RETRY_DECL error_code no_buffer_space_error() noexcept;
 
 /// The code `boost::asio::error::operation_aborted`, without Asio.
 ASIO_RETRY_DECL error_code aborted_error() noexcept;
-
-/// The error code of an exception.
-///
-/// - The code inside a `system_error` of Boost or of the standard library, or inside a permanent error.
-/// - `no_memory` for std::bad_alloc.
-/// - `error::operation_threw` for every other exception, and if the code inside is that of a success.
-///
-/// Precondition: e is not null.
-ASIO_RETRY_DECL error_code code_of(std::exception_ptr const& e);
-
-namespace detail {
 
 /// Whether Boost wraps a code of a standard category.
 ASIO_RETRY_DECL bool wraps_standard(error_code const& code) noexcept;

@@ -110,6 +110,10 @@ detail::wrapper<detail::judged_operation, Operation, Predicate> fail_if(Operatio
     return {std::forward<Operation>(operation), std::forward<Predicate>(predicate)};
 }
 
+/// Explains in a compiler error that an argument is an overloaded function.
+ASIO_RETRY_REFUSES_OVERLOADED("fail_if: it takes an operation and a predicate, and no overloaded function")
+void fail_if(...) ASIO_RETRY_REFUSED;
+
 template <typename Operation, typename Predicate>
 struct detail::operation_form<detail::judged_operation<Operation, Predicate>>
     : detail::wrapping_form<Operation> {

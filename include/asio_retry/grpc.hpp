@@ -54,9 +54,9 @@ public:
     }
     boost::system::error_condition default_error_condition(int value) const noexcept override {
         if (value == grpc::StatusCode::DEADLINE_EXCEEDED)
-            return timed_out_error().default_error_condition();
+            return detail::timed_out_error().default_error_condition();
         if (value == grpc::StatusCode::CANCELLED)
-            return aborted_error().default_error_condition();
+            return detail::aborted_error().default_error_condition();
         return {value, *this};
     }
 };
@@ -118,9 +118,9 @@ inline grpc::Status grpc_status(std::exception_ptr const& e) {
                                   : grpc::Status(grpc::StatusCode::UNKNOWN, marked.code().message());
     } catch (std::exception const& failed) {
         error_code const code = code_of(e);
-        if (code == timed_out_error())
+        if (code == detail::timed_out_error())
             return {grpc::StatusCode::DEADLINE_EXCEEDED, failed.what()};
-        if (code == aborted_error())
+        if (code == detail::aborted_error())
             return {grpc::StatusCode::CANCELLED, failed.what()};
         bool const is_refused = code == condition::refused;
         return {is_refused ? grpc::StatusCode::UNAVAILABLE : grpc::StatusCode::UNKNOWN, failed.what()};
@@ -161,7 +161,7 @@ public:
     bool operator()(error_code const& ec) const noexcept {
         if (ec.category() == grpc_category())
             return has(ec.value());
-        return ec == timed_out_error() && has(grpc::StatusCode::DEADLINE_EXCEEDED);
+        return ec == detail::timed_out_error() && has(grpc::StatusCode::DEADLINE_EXCEEDED);
     }
 
 private:
@@ -190,7 +190,7 @@ inline bool is_too_large(grpc::Status const& status) {
 
 inline std::exception_ptr exception_of_status(grpc::Status const& status, bool was_cancelled) {
     if (was_cancelled && status.error_code() == grpc::StatusCode::CANCELLED)
-        return exception_of(aborted_error());
+        return exception_of(detail::aborted_error());
     try {
         grpc_error const failure(status);
         return is_too_large(status) ? std::make_exception_ptr(permanent(failure))

@@ -81,6 +81,12 @@ public:
     /// that attempts that lost were abandoned, and how the others failed.
     ASIO_RETRY_DECL hedge_policy gate(std::shared_ptr<retry_gate> shared) const;
 
+    /// Explains in a compiler error that operations share a gate.
+    ASIO_RETRY_REFUSES("gate: operations share a gate: use std::make_shared, as in "
+                       "gate(std::make_shared<retry_budget>())",
+                       std::derived_from<retry_gate> Gate)
+    hedge_policy gate(Gate const& own) const ASIO_RETRY_REFUSED;
+
     /// Tells this observer every event, as retry_policy::observe; null takes it away.
     ///
     /// `observation::is_hedge` is true, and attempts overlap.

@@ -76,7 +76,7 @@ namespace asio_retry {
 ///
 /// `operation` is of any form that `async_retry`, `async_hedge` or `retry` takes, with or without an `attempt`.
 /// `fail_if`, `with_hooks`, `with_report`, `before_retry` and `on_endpoint` go around `inject`, or inside. An
-/// operation that takes an endpoint stands in both: `on_endpoint(servers, inject(operation, faults))`. A plain
+/// operation that takes an endpoint stands in both: `on_endpoint(inject(operation, faults), servers)`. A plain
 /// callable with a plain step is `inject(before_retry(operation, step), faults)`. `retrying` repeats an
 /// initiating function, and cannot be in it.
 ///
@@ -125,5 +125,9 @@ auto inject(Args&&...) {
         "inject: the operation comes first, and then a std::shared_ptr<fault_plan>: inject(operation, "
         "faults)");
 }
+
+/// Explains in a compiler error that an argument is an overloaded function.
+ASIO_RETRY_REFUSES_OVERLOADED("inject: this function is overloaded")
+void inject(...) ASIO_RETRY_REFUSED;
 
 } // namespace asio_retry

@@ -67,7 +67,7 @@ namespace asio_retry {
 
 /// Chooses an endpoint of the set for each attempt of the operation.
 ///
-///     async_retry(on_endpoint(servers, operation), policy)
+///     async_retry(on_endpoint(operation, servers), policy)
 ///
 /// The operation takes the endpoint, and may take an attempt before it and a completion token behind it:
 /// `(Endpoint const&)`, `(attempt, Endpoint const&)`, `(Endpoint const&, token)`, `(attempt, Endpoint const&,
@@ -103,9 +103,9 @@ namespace asio_retry {
 /// Errors: throws std::invalid_argument if the set or the operation is null or empty.
 ///
 /// Thread safety: operations on any thread share a set.
-template <typename Endpoint, typename Operation>
+template <typename Operation, typename Endpoint>
 detail::wrapper<detail::endpoint_operation, Endpoint&, Operation>
-on_endpoint(std::shared_ptr<endpoint_set<Endpoint>> const& endpoints, Operation&& operation) {
+on_endpoint(Operation&& operation, std::shared_ptr<endpoint_set<Endpoint>> const& endpoints) {
     using bound = detail::operation_form<detail::bound_operation<detail::kept<Operation>, Endpoint>>;
     constexpr bool takes_endpoint = bound::shape != detail::call_shape::none;
     static_assert(
@@ -117,6 +117,18 @@ on_endpoint(std::shared_ptr<endpoint_set<Endpoint>> const& endpoints, Operation&
     detail::refuse_if_empty("on_endpoint.operation", operation);
     return {*endpoints, std::forward<Operation>(operation)};
 }
+
+/// The order of 0.3, which 0.5 will no longer have: give the operation first.
+template <typename Endpoint, typename Operation>
+[[deprecated("use on_endpoint(operation, endpoints)")]] auto
+on_endpoint(std::shared_ptr<endpoint_set<Endpoint>> const& endpoints, Operation&& operation) {
+    return on_endpoint(std::forward<Operation>(operation), endpoints);
+}
+
+/// Explains in a compiler error that an argument is an overloaded function.
+ASIO_RETRY_REFUSES_OVERLOADED(
+    "on_endpoint: it takes an operation and a shared_ptr<endpoint_set>, and no overloaded function")
+void on_endpoint(...) ASIO_RETRY_REFUSED;
 
 template <typename Endpoint, typename Operation>
 struct detail::operation_form<detail::endpoint_operation<Endpoint, Operation>>

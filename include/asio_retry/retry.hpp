@@ -87,4 +87,8 @@ auto retry(Args&&...) {
                   "retry: the operation comes first, and then the policy: it needs no executor");
 }
 
+/// Explains in a compiler error that an argument is an overloaded function.
+ASIO_RETRY_REFUSES_OVERLOADED("retry: this function is overloaded")
+void retry(...) ASIO_RETRY_REFUSED;
+
 } // namespace asio_retry

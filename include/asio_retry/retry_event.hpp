@@ -19,11 +19,14 @@ namespace asio_retry {
 enum class time_limit : unsigned char {
     none,            ///< none
     attempt_timeout, ///< the limit of the policy
-    set_up_within,   ///< the attempt had not called `attempt::mark_healthy`
+    setup_timeout,   ///< the attempt had not called `attempt::mark_healthy`
     idle_timeout,    ///< the attempt had been silent
     total_timeout,   ///< the limit of the operation
     deadline,        ///< the deadline of the policy
     inherited,       ///< the deadline of a scope, or of the attempt that the operation is nested in
+
+    /// The name of 0.3, which 0.5 will no longer have.
+    set_up_within [[deprecated("use setup_timeout")]] = setup_timeout,
 };
 
 /// The facts for hooks of a policy or an operation, and for predicates that take an event.

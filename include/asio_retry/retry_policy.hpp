@@ -114,11 +114,17 @@ public:
     ASIO_RETRY_DECL retry_policy attempt_timeout(saturating_duration greatest) const;
 
     /// Cancels an attempt that has not called `attempt::mark_healthy` by then, as `attempt_timeout` does.
-    ASIO_RETRY_DECL retry_policy set_up_within(saturating_duration greatest) const;
+    ASIO_RETRY_DECL retry_policy setup_timeout(saturating_duration greatest) const;
+
+    /// The name of 0.3, which 0.5 will no longer have.
+    [[deprecated("use setup_timeout")]] retry_policy set_up_within(saturating_duration greatest) const {
+        return setup_timeout(greatest);
+    }
+
     /// Cancels an attempt that is silent for so long, from its beginning, last `attempt::progress` or
     /// `mark_healthy`, as `attempt_timeout` does.
     ///
-    /// An operation that takes no `attempt` has neither this limit nor set_up_within.
+    /// An operation that takes no `attempt` has neither this limit nor setup_timeout.
     ASIO_RETRY_DECL retry_policy idle_timeout(saturating_duration greatest) const;
 
     /// Ends the operation when this much time has passed since its initiation.
@@ -289,6 +295,12 @@ public:
     /// error. Before the first attempt and after a rejected value the error is the gate's code, which is
     /// `condition::refused`.
     ASIO_RETRY_DECL retry_policy gate(std::shared_ptr<retry_gate> shared) const;
+
+    /// Explains in a compiler error that operations share a gate.
+    ASIO_RETRY_REFUSES("gate: operations share a gate: use std::make_shared, as in "
+                       "gate(std::make_shared<retry_budget>())",
+                       std::derived_from<retry_gate> Gate)
+    retry_policy gate(Gate const& own) const ASIO_RETRY_REFUSED;
 
     /// Waits and asks again when the gate refuses, within the time limits, instead of ending the operation.
     ///

@@ -59,7 +59,13 @@ public:
         } catch (...) { // an operation that could not be told finds out before its next attempt
         }
     }
-    retry_scope(retry_scope const&) = delete; // a scope is not copied: pass retry_scope&
+    retry_scope(retry_scope const&) = delete; // a scope is not copied: pass it by reference, as retry_scope&
+
+    /// Explains in a compiler error that a scope is not copied.
+    ASIO_RETRY_REFUSES("retry_scope: a scope is not copied: pass it by reference, as retry_scope&",
+                       std::same_as<retry_scope> Scope)
+    retry_scope(Scope& other) ASIO_RETRY_REFUSED;
+
     retry_scope& operator=(retry_scope const&) = delete;
 
     /// The executor of the scope.

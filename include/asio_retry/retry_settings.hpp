@@ -105,7 +105,7 @@ struct retry_settings {
     std::optional<duration> max_elapsed;                  ///< none: no limit, as for the next fields
     std::optional<duration> max_waited;                   ///< limit of all waits together
     std::optional<duration> attempt_timeout;              ///< limit of one attempt
-    std::optional<duration> set_up_within;                ///< limit of an attempt that is not healthy
+    std::optional<duration> setup_timeout;                ///< limit of an attempt that is not healthy
     std::optional<duration> idle_timeout;                 ///< limit of an attempt that is silent
     std::optional<duration> total_timeout;                ///< limit of the operation
     std::optional<time_point> deadline;                   ///< when the operation ends at the latest
@@ -144,7 +144,7 @@ struct retry_settings {
     }
 
     /// Whether the time limit of an attempt depends on its own marks.
-    bool wants_a_sign() const noexcept { return set_up_within || idle_timeout; }
+    bool wants_a_sign() const noexcept { return setup_timeout || idle_timeout; }
 
     /// Whether the decision depends on how long the operation has taken, or a gate, observer or hook needs
     /// that.

@@ -77,6 +77,10 @@ with_hooks(Operation&& operation, OnRetry&& on_retry, OnEnd&& on_end = nullptr) 
     return {std::forward<Operation>(operation), std::forward<OnRetry>(on_retry), std::forward<OnEnd>(on_end)};
 }
 
+/// Explains in a compiler error that an argument is an overloaded function.
+ASIO_RETRY_REFUSES_OVERLOADED("with_hooks: it takes an operation and two hooks, and no overloaded function")
+void with_hooks(...) ASIO_RETRY_REFUSED;
+
 template <typename Operation, typename OnRetry, typename OnEnd>
 struct detail::operation_form<detail::hooked_operation<Operation, OnRetry, OnEnd>>
     : detail::wrapping_form<Operation> {

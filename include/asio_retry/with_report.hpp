@@ -47,6 +47,11 @@ detail::wrapper<detail::reported_operation, Operation> with_report(Operation&& o
     return {std::forward<Operation>(operation), report};
 }
 
+/// Explains in a compiler error that an argument is an overloaded function.
+ASIO_RETRY_REFUSES_OVERLOADED(
+    "with_report: it takes an operation and a retry_report, and no overloaded function")
+void with_report(...) ASIO_RETRY_REFUSED;
+
 template <typename Operation>
 struct detail::operation_form<detail::reported_operation<Operation>> : detail::wrapping_form<Operation> {
     static_assert(!detail::operation_form<Operation>::is_reported,

@@ -39,7 +39,7 @@ hedge_machine::~hedge_machine() {
     drop_ready();
     tell_.give_lease_back();
     if (tell_.is_told())
-        observe_end(stop_reason::cancelled, aborted_error(), nullptr, {});
+        observe_end(stop_reason::cancelled, detail::aborted_error(), nullptr, {});
 }
 
 void hedge_machine::choose_with(detail::machine_observer* chooser) noexcept {
@@ -59,9 +59,9 @@ void hedge_machine::start(time_point now) {
     started_ = now;
     tells_at_ = deadline_;
     if (is_stopping())
-        return end(phase::closed, stop_reason::cancelled, 0, aborted_error());
+        return end(phase::closed, stop_reason::cancelled, 0, detail::aborted_error());
     if (now >= deadline_)
-        return end(phase::closed, stop_reason::deadline, 0, timed_out_error());
+        return end(phase::closed, stop_reason::deadline, 0, detail::timed_out_error());
     make_ready(now);
     if (phase_ == phase::open && !is_ready_ && !may_begin(next_at_))
         end(phase::closed, reason_, 0, error_);
@@ -71,7 +71,7 @@ void hedge_machine::refuse(error_code const& code, time_point now) noexcept {
     if (tell_.is_told())
         tell_.observe_start(now);
     if (is_stopping())
-        end(phase::closed, stop_reason::cancelled, 0, aborted_error());
+        end(phase::closed, stop_reason::cancelled, 0, detail::aborted_error());
     else
         end(phase::closed, stop_reason::budget, 0, code);
 }
@@ -156,13 +156,13 @@ void hedge_machine::go_on(time_point now) {
         drop_ready();
         tell_.give_lease_back();
         if (running_ == 0)
-            end(phase::closed, stop_reason::cancelled, 0, aborted_error());
+            end(phase::closed, stop_reason::cancelled, 0, detail::aborted_error());
         else if (now >= deadline_)
-            end(phase::ending, stop_reason::cancelled, 0, aborted_error());
+            end(phase::ending, stop_reason::cancelled, 0, detail::aborted_error());
         return;
     }
     if (now >= deadline_)
-        return end(phase::ending, stop_reason::deadline, 0, timed_out_error());
+        return end(phase::ending, stop_reason::deadline, 0, detail::timed_out_error());
     if (is_ready_ || may_begin(next_at_))
         return;
     tell_.give_lease_back();
@@ -366,7 +366,7 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
         return false;
     }
     if (!*is_wanted && is_stopping()) {
-        end(phase::closed, stop_reason::cancelled, 0, aborted_error());
+        end(phase::closed, stop_reason::cancelled, 0, detail::aborted_error());
         return false;
     }
     if (!*is_wanted) {
@@ -623,9 +623,9 @@ void hedge_machine::note_cancelled(time_point now) noexcept {
 /// Ends the operation as cancelled, although attempts may still succeed.
 void hedge_machine::end_cancelled() noexcept {
     if (is_late_)
-        end(phase::ending, stop_reason::deadline, 0, timed_out_error());
+        end(phase::ending, stop_reason::deadline, 0, detail::timed_out_error());
     else
-        end(phase::ending, stop_reason::cancelled, 0, aborted_error());
+        end(phase::ending, stop_reason::cancelled, 0, detail::aborted_error());
 }
 
 void hedge_machine::cancel(bool told, time_point now) noexcept {

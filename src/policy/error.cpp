@@ -106,20 +106,20 @@ boost::system::error_category const& condition_category() noexcept {
     return instance;
 }
 
-error_code timed_out_error() noexcept {
-    return error_code(detail::system_codes::timed_out, boost::system::system_category());
+error_code detail::timed_out_error() noexcept {
+    return error_code(system_codes::timed_out, boost::system::system_category());
 }
 
-error_code no_memory_error() noexcept {
-    return error_code(detail::system_codes::no_memory, boost::system::system_category());
+error_code detail::no_memory_error() noexcept {
+    return error_code(system_codes::no_memory, boost::system::system_category());
 }
 
-error_code no_buffer_space_error() noexcept {
-    return error_code(detail::system_codes::no_buffer_space, boost::system::system_category());
+error_code detail::no_buffer_space_error() noexcept {
+    return error_code(system_codes::no_buffer_space, boost::system::system_category());
 }
 
-error_code aborted_error() noexcept {
-    return error_code(detail::system_codes::aborted, boost::system::system_category());
+error_code detail::aborted_error() noexcept {
+    return error_code(system_codes::aborted, boost::system::system_category());
 }
 
 error_code code_of(std::exception_ptr const& e) {
@@ -131,7 +131,8 @@ error_code code_of(std::exception_ptr const& e) {
         return failed(detail::find_permanent(failure->code()).value_or(failure->code()));
     if (auto const* const failure = detail::thrown_as<std::system_error>(e))
         return failed(detail::unwrapped(failure->code()));
-    return detail::thrown_as<std::bad_alloc>(e) ? no_memory_error() : make_error_code(error::operation_threw);
+    return detail::thrown_as<std::bad_alloc>(e) ? detail::no_memory_error()
+                                                : make_error_code(error::operation_threw);
 }
 
 bool detail::wraps_standard(error_code const& code) noexcept {

@@ -142,7 +142,7 @@ time_point operation_limits::first_limit(retry_settings const& settings, time_po
     if (auto const* const said = pulse()) {
         consider(after(last_heard(*said), settings.idle_timeout));
         if (!is_healthy(*said))
-            consider(after(began, settings.set_up_within));
+            consider(after(began, settings.setup_timeout));
     }
     if (deadline_ < earliest) { // of which the attempt has been told: then the operation's other limits count
         consider(after(started_, settings.total_timeout));
@@ -164,8 +164,8 @@ time_limit operation_limits::limit_of_attempt(retry_settings const& settings) co
         return time_limit::attempt_timeout;
     time_point const whole = after(began_, settings.attempt_timeout);
     time_point const idle = after(last_heard(*said), settings.idle_timeout);
-    if (!is_healthy(*said) && after(began_, settings.set_up_within) < std::min(whole, idle))
-        return time_limit::set_up_within;
+    if (!is_healthy(*said) && after(began_, settings.setup_timeout) < std::min(whole, idle))
+        return time_limit::setup_timeout;
     return idle < whole ? time_limit::idle_timeout : time_limit::attempt_timeout;
 }
 
@@ -219,8 +219,8 @@ std::pair<time_limit, duration> operation_limits::reached(retry_settings const& 
     auto const which = rare_ ? rare_->reached : time_limit::none;
     if (which == time_limit::idle_timeout)
         return {which, *settings.idle_timeout};
-    if (which == time_limit::set_up_within)
-        return {which, *settings.set_up_within};
+    if (which == time_limit::setup_timeout)
+        return {which, *settings.setup_timeout};
     return {time_limit::attempt_timeout, settings.attempt_timeout.value_or(duration::zero())};
 }
 

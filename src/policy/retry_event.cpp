@@ -21,7 +21,7 @@ std::string limit_message(retry_event const& event) {
     switch (event.limit) {
     case time_limit::attempt_timeout:
         return after("attempt timed out", event.allowed);
-    case time_limit::set_up_within:
+    case time_limit::setup_timeout:
         return "attempt was not set up within " + spoken(event.allowed);
     case time_limit::idle_timeout:
         return "attempt was silent for " + spoken(event.allowed);

@@ -64,7 +64,7 @@ public:
         std::uint64_t const ticket = detail::new_gate_ticket();
         if (record* const made = make(ticket))
             return ask({made, ticket, &waiter, number, now});
-        return {(time_point::max)(), no_memory_error()};
+        return {(time_point::max)(), detail::no_memory_error()};
     }
 
     admission leave(gate_waiter& waiter, std::uint64_t number, time_point now) noexcept override {
@@ -173,7 +173,7 @@ private:
         if (!made) {
             gates_[count]->on_end(detail::unbegun(number, answer));
             end_first(count, number, now);
-            return {(time_point::max)(), no_memory_error()};
+            return {(time_point::max)(), detail::no_memory_error()};
         }
         std::fill_n(made->parts.begin(), count, record::part{now, true, 0});
         made->parts[count] = {answer, true, 0};

@@ -42,7 +42,7 @@ retry_action retry_machine::begin(time_point now, random* source) {
         return end_cancelled(now);
     if (tell_.is_refused())
         return on_refused(now, source);
-    return end_without_attempt(stop_reason::deadline, timed_out_error(), now);
+    return end_without_attempt(stop_reason::deadline, detail::timed_out_error(), now);
 }
 
 /// Starts the operation's time at `now`, once. Returns whether the deadline is still ahead.
@@ -109,7 +109,7 @@ retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_can
     if (tell_.is_told())
         tell_.tell_failure(stopped == interruption::attempt_timeout ? *timed_out : v, stopped, now);
     if (is_cancelled)
-        return give_up(stop_reason::cancelled, v, aborted_error(), now);
+        return give_up(stop_reason::cancelled, v, detail::aborted_error(), now);
     if (stopped == interruption::deadline)
         return give_up(stop_reason::deadline, *timed_out, timed_out->error(), now, timed_out->exception());
     return retry_or_end(*timed_out, now, source);
@@ -237,7 +237,7 @@ retry_action retry_machine::end_wait(time_point now, random* source) {
     if (cancelled())
         return end_cancelled(now);
     if (limits_.end_wait(now))
-        return end_without_attempt(stop_reason::deadline, timed_out_error(), now);
+        return end_without_attempt(stop_reason::deadline, detail::timed_out_error(), now);
     bool const may_begin =
         !tell_.is_told() || (tell_.admits_held(attempts_ + 1, now, limits_.longest_wait(settings, now).first) &&
                              (attempts_ == 0 || tell_.take_lease(attempts_, now)) && is_admitted(now));
@@ -258,7 +258,7 @@ retry_action retry_machine::on_refused(time_point now, random* source) {
             tell_.tell_wait(*delay, now);
             return step(retry_action::kind::wait, *delay);
         }
-        return limit == stop_reason::deadline ? end_without_attempt(limit, timed_out_error(), now)
+        return limit == stop_reason::deadline ? end_without_attempt(limit, detail::timed_out_error(), now)
                                               : end_for(limit);
     }
     if (!tell_.is_put_off() && !policy_.settings().wait_when_refused)
@@ -299,15 +299,16 @@ retry_action retry_machine::end_without_attempt(stop_reason reason, error_code c
 }
 
 retry_action retry_machine::end_cancelled(time_point now) {
-    return stopping_ == stopping::late ? end_without_attempt(stop_reason::deadline, timed_out_error(), now)
-                                       : end_without_attempt(stop_reason::cancelled, aborted_error(), now);
+    return stopping_ == stopping::late
+               ? end_without_attempt(stop_reason::deadline, detail::timed_out_error(), now)
+               : end_without_attempt(stop_reason::cancelled, detail::aborted_error(), now);
 }
 
 /// Delivers the attempt's own result, unless a limit had stopped the attempt, or it marked its error as
 /// permanent.
 retry_action retry_machine::end_after(stop_reason reason, verdict const& failure, time_point now) {
     if (cancelled())
-        return give_up(stop_reason::cancelled, failure, aborted_error(), now);
+        return give_up(stop_reason::cancelled, failure, detail::aborted_error(), now);
     bool const is_unmarked = failure.is_permanent() && !policy_.settings().is_nested;
     if (!is_out_of_time(interrupted_by_) && !is_unmarked)
         return give_up(reason, failure, error_code(), now);

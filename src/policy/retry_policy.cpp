@@ -99,10 +99,10 @@ retry_policy retry_policy::attempt_timeout(saturating_duration greatest) const {
     return changed([&](retry_settings& s) { s.attempt_timeout = greatest; });
 }
 
-retry_policy retry_policy::set_up_within(saturating_duration greatest) const {
+retry_policy retry_policy::setup_timeout(saturating_duration greatest) const {
     if (greatest <= duration::zero())
-        detail::refuse("set_up_within", greatest, "must be positive");
-    return changed([&](retry_settings& s) { s.set_up_within = greatest; });
+        detail::refuse("setup_timeout", greatest, "must be positive");
+    return changed([&](retry_settings& s) { s.setup_timeout = greatest; });
 }
 
 retry_policy retry_policy::idle_timeout(saturating_duration greatest) const {

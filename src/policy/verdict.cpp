@@ -56,7 +56,7 @@ verdict verdict::classified(verdict const& own, failure_class what) noexcept {
 }
 
 verdict verdict::timed_out(verdict const& own) {
-    verdict v = failure(timed_out_error());
+    verdict v = failure(detail::timed_out_error());
     v.permanent_ = own.permanent_;
     v.aborted_ = detail::is_abortion(own.error_);
     v.said_ = own.said_;

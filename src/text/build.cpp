@@ -171,7 +171,7 @@ jitter make_item(jitter_form const& form, term const& from) {
 }
 
 bool is_item(std::string_view name) {
-    return find_item(backoff_forms, name) || find_item(jitter_forms, name) || find_item(setting_forms, name);
+    return find_item(backoff_forms, name) || find_item(jitter_forms, name) || find_setting(name);
 }
 
 class policy_builder {
@@ -184,7 +184,7 @@ public:
         } else if (auto const* some_jitter = find_item(jitter_forms, item.name)) {
             once("jitter", item);
             policy_ = policy_.jitter(make_item(*some_jitter, item));
-        } else if (auto const* setting = find_item(setting_forms, item.name)) {
+        } else if (auto const* setting = find_setting(item.name)) {
             if (!setting->may_be_repeated)
                 once(kind_of_setting(setting->name), item);
             bound_arguments const a(item, setting->parameters, {}, setting->is_list);

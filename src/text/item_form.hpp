@@ -20,7 +20,7 @@ struct item_form {
 };
 
 template <typename Items>
-auto find_item(Items const& items, std::string_view name) -> decltype(std::begin(items)) {
+constexpr auto find_item(Items const& items, std::string_view name) -> decltype(std::begin(items)) {
     auto const found =
         std::find_if(std::begin(items), std::end(items), [&](auto const& item) { return item.name == name; });
     return found == std::end(items) ? nullptr : found;

@@ -107,7 +107,7 @@ void add_named(term& to, json::object const& values, text_position const& at, in
 
 /// Whether true and false are the setting's argument, and not its presence.
 bool is_flag(std::string_view name) {
-    auto const* const setting = find_item(setting_forms, name);
+    auto const* const setting = find_setting(name);
     return setting && setting->parameters.front().kind == parameter_kind::a_flag &&
            !setting->parameters.front().name.empty();
 }
@@ -131,7 +131,7 @@ term term_from(std::string_view name, json::value const& from, text_position con
 
 /// Whether the value is a list of rules, and not the arguments of one rule.
 bool are_several(std::string_view name, json::value const& from) {
-    auto const* const setting = find_item(setting_forms, name);
+    auto const* const setting = find_setting(name);
     auto const* const all = from.if_array();
     return setting && setting->may_be_repeated && all && (all->empty() || !all->front().is_string());
 }

@@ -8,6 +8,7 @@
 #include <asio_retry/retry_policy.hpp>
 
 #include <span>
+#include <string_view>
 
 namespace asio_retry::detail {
 
@@ -29,9 +30,9 @@ inline constexpr setting_form setting_forms[] = {
     {"attempt_timeout",
      {{{"greatest", parameter_kind::a_duration}}},
      [](retry_policy const& p, bound_arguments const& a) { return p.attempt_timeout(a.time("greatest")); }},
-    {"set_up_within",
+    {"setup_timeout",
      {{{"greatest", parameter_kind::a_duration}}},
-     [](retry_policy const& p, bound_arguments const& a) { return p.set_up_within(a.time("greatest")); }},
+     [](retry_policy const& p, bound_arguments const& a) { return p.setup_timeout(a.time("greatest")); }},
     {"idle_timeout",
      {{{"greatest", parameter_kind::a_duration}}},
      [](retry_policy const& p, bound_arguments const& a) { return p.idle_timeout(a.time("greatest")); }},
@@ -105,5 +106,10 @@ inline constexpr setting_form setting_forms[] = {
      {},
      [](retry_policy const& p, bound_arguments const&) { return p.retry_when_nested(); }},
 };
+
+/// The setting of that name, or of its name in 0.3, which texts may have until 0.5; null if there is none.
+constexpr setting_form const* find_setting(std::string_view name) {
+    return find_item(setting_forms, name == "set_up_within" ? "setup_timeout" : name);
+}
 
 } // namespace asio_retry::detail

@@ -188,7 +188,7 @@ std::vector<term> terms_of(retry_policy const& policy) {
     list.add_if(s.max_elapsed, "max_elapsed");
     list.add_if(s.max_waited, "max_waited");
     list.add_if(s.attempt_timeout, "attempt_timeout");
-    list.add_if(s.set_up_within, "set_up_within");
+    list.add_if(s.setup_timeout, "setup_timeout");
     list.add_if(s.idle_timeout, "idle_timeout");
     list.add_if(s.total_timeout, "total_timeout");
     if (s.deadline)

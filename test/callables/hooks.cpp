@@ -79,7 +79,7 @@ TEST(callables, decision_40_so_may_one_that_takes_the_reason_alone) {
 TEST(callables, decision_40_hooks_of_one_operation_may_be_classes_of_any_shape) {
     int calls = 0;
     std::uint64_t told = 0;
-    auto const fails_once = [&] { return ++calls % 2 == 1 ? timed_out_error() : error_code(); };
+    auto const fails_once = [&] { return ++calls % 2 == 1 ? detail::timed_out_error() : error_code(); };
     auto const policy = retry_policy().backoff(constant(duration::zero()));
     std::function<void(retry_event const&)> const body = [&](retry_event const& e) { told += e.attempt; };
     auto const check = [&](char const* name, error_code const& result, std::uint64_t expected) {

@@ -28,7 +28,7 @@ struct third_call_succeeds {
     int calls = 0;
     int_result answer() {
         if (++calls < 3)
-            return timed_out_error();
+            return detail::timed_out_error();
         return calls;
     }
 };
@@ -47,7 +47,7 @@ TEST(callables, decision_40_a_blocking_operation_may_be_a_class_of_any_shape) {
 
 TEST(callables, decision_40_so_may_one_that_takes_an_attempt) {
     std::function<error_code(attempt const&)> const body = [](attempt const& a) {
-        return a.number < 3 ? timed_out_error() : error_code();
+        return a.number < 3 ? detail::timed_out_error() : error_code();
     };
     auto const check = [](char const* name, error_code const& ec) { EXPECT_EQ(ec, error_code()) << name; };
     zoo<error_code(attempt const&)>::each(body, [&]<typename Animal>(char const* name, Animal animal) {

@@ -24,7 +24,7 @@ TEST(callables, decision_40_a_predicate_on_codes_may_be_a_class_of_any_shape) {
     auto const check = [&](char const* name, retry_policy const& policy) {
         for (bool const each : {true, false}) {
             answer = each;
-            EXPECT_EQ(is_retried(policy, verdict::failure(timed_out_error())), each) << name;
+            EXPECT_EQ(is_retried(policy, verdict::failure(detail::timed_out_error())), each) << name;
         }
     };
     zoo<bool(error_code const&)>::each(body, [&]<typename Animal>(char const* name, Animal&& animal) {
@@ -83,7 +83,7 @@ TEST(callables, decision_40_a_predicate_of_fail_if_may_be_a_member_of_the_result
 TEST(callables, decision_40_a_predicate_of_a_rule_may_be_a_class_of_any_shape) {
     std::function<bool(error_code const&)> const body = [](error_code const&) { return true; };
     auto const check = [](char const* name, retry_policy const& policy) {
-        EXPECT_FALSE(is_retried(policy, verdict::failure(timed_out_error()))) << name;
+        EXPECT_FALSE(is_retried(policy, verdict::failure(detail::timed_out_error()))) << name;
     };
     zoo<bool(error_code const&)>::each(body, [&]<typename Animal>(char const* name, Animal&& animal) {
         check(name, retry_policy().max_attempts_when(std::forward<Animal>(animal), 1));

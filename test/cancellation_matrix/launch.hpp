@@ -102,13 +102,15 @@ Operation operation_of(std::type_identity<Operation>, scenario& s) {
     return Operation(s);
 }
 inline auto operation_of(std::type_identity<at_endpoint<token_operation>>, scenario& s) {
-    return on_endpoint(s.endpoints(), [asked = token_operation(s)](attempt which, int, auto&& token) mutable {
-        return asked(which, std::forward<decltype(token)>(token));
-    });
+    return on_endpoint(
+        [asked = token_operation(s)](attempt which, int, auto&& token) mutable {
+            return asked(which, std::forward<decltype(token)>(token));
+        },
+        s.endpoints());
 }
 inline auto operation_of(std::type_identity<at_endpoint<awaitable_operation>>, scenario& s) {
-    return on_endpoint(s.endpoints(),
-                       [asked = awaitable_operation(s)](attempt which, int) mutable { return asked(which); });
+    return on_endpoint([asked = awaitable_operation(s)](attempt which, int) mutable { return asked(which); },
+                       s.endpoints());
 }
 
 // --- where it runs

@@ -108,7 +108,7 @@ retry_policy scenario::policy() {
     if (case_.at_deadline())
         return policy.total_timeout(deadline);
     if (case_.at_set_up_limit())
-        return policy.set_up_within(instant);
+        return policy.setup_timeout(instant);
     if (case_.at_silence())
         return policy.idle_timeout(instant);
     if (case_.at_limit())

@@ -202,10 +202,12 @@ struct hooked : Form {
 struct endpoint_and_token : form<true, true, true> {
     static std::string name() { return "endpoint_and_token"; }
     static auto make(story& s, busy_token busy) {
-        return on_endpoint(three_endpoints(), [&s, busy](std::string const& at, auto token) {
-            EXPECT_FALSE(at.empty());
-            return async_play(s, std::move(token));
-        });
+        return on_endpoint(
+            [&s, busy](std::string const& at, auto token) {
+                EXPECT_FALSE(at.empty());
+                return async_play(s, std::move(token));
+            },
+            three_endpoints());
     }
 
     static std::shared_ptr<endpoint_set<std::string>> three_endpoints() {
@@ -216,13 +218,14 @@ struct endpoint_and_token : form<true, true, true> {
 struct endpoint_and_awaitable : form<true, false, true> {
     static std::string name() { return "endpoint_and_awaitable"; }
     static auto make(story& s, busy_token busy) {
-        return on_endpoint(endpoint_and_token::three_endpoints(),
-                           [&s, busy](attempt, std::string const& at) -> asio::awaitable<int> {
-                               EXPECT_FALSE(at.empty());
-                               error_code const ec = co_await play(s);
-                               throw_if(ec);
-                               co_return s.attempts();
-                           });
+        return on_endpoint(
+            [&s, busy](attempt, std::string const& at) -> asio::awaitable<int> {
+                EXPECT_FALSE(at.empty());
+                error_code const ec = co_await play(s);
+                throw_if(ec);
+                co_return s.attempts();
+            },
+            endpoint_and_token::three_endpoints());
     }
 };
 

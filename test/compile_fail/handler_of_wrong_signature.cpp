@@ -1,5 +1,5 @@
-// expected: async_retry: the handler must take the operation's completion: (error_code, T...) if the operation
-// takes a completion token or returns an error_code or a result, or else (std::exception_ptr[, T])
+// expected at once: asio_retry: the handler must take what this operation completes with: (std::exception_ptr,
+// T), where T is its result
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/io_context.hpp>

@@ -1,5 +1,5 @@
-// expected: async_retry: this completion token has no executor to wait on; pass one: async_retry(executor,
-// operation, policy, token)
+// expected at once: async_retry: this completion token has no executor to wait on, and async_retry needs
+// one: async_retry(executor, operation, policy, token)
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/awaitable.hpp>

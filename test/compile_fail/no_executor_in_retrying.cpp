@@ -1,5 +1,5 @@
-// expected: async_retry: this completion token has no executor to wait on; pass one: async_retry(executor,
-// operation, policy, token), or retrying(policy, bind_executor(executor, token))
+// expected: async_retry: this completion token has no executor to wait on, and async_retry needs one:
+// async_retry(executor, operation, policy, token), or retrying(policy, bind_executor(executor, token))
 #include <asio_retry/retrying.hpp>
 
 #include <boost/asio/async_result.hpp>

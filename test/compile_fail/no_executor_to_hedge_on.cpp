@@ -1,5 +1,5 @@
-// expected: async_hedge: this completion token has no executor to wait on; pass one: async_hedge(executor,
-// operation, policy, token)
+// expected at once: async_hedge: this completion token has no executor to wait on, and async_hedge needs
+// one: async_hedge(executor, operation, policy, token)
 #include <asio_retry/async_hedge.hpp>
 
 #include <boost/asio/io_context.hpp>

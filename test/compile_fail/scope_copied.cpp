@@ -1,5 +1,4 @@
-// shown: // a scope is not copied: pass retry_scope&
-// expected alone: asio_retry::retry_scope
+// expected at once: retry_scope: a scope is not copied: pass it by reference, as retry_scope&
 #include <asio_retry/retry_scope.hpp>
 
 #ifdef FAULT_REMOVED

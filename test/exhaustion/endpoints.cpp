@@ -126,7 +126,7 @@ TEST(endpoints_without_memory, an_operation_refuses_the_fifth_attempt_at_once) {
         EXPECT_FALSE(hedge.begin(noon));
         EXPECT_TRUE(failing.happened());
         EXPECT_EQ(hedge.answer.until, time_point::max());
-        EXPECT_TRUE(hedge.answer.refusal == no_memory_error());
+        EXPECT_TRUE(hedge.answer.refusal == detail::no_memory_error());
     }
     std::uint32_t in_flight = 0;
     for (auto const& [endpoint, status] : statuses(set, noon))

@@ -85,7 +85,7 @@ std::vector<scenario> forms() {
                           retry_policy const policy = t.with_memory(patient);
                           auto const ask = [&](int, auto token) { return posting(t, s)(std::move(token)); };
                           t.start({}, [&](auto handler) {
-                              async_retry(t.io, on_endpoint(set, ask), policy, std::move(handler));
+                              async_retry(t.io, on_endpoint(ask, set), policy, std::move(handler));
                           });
                       }),
         make_scenario("gate_and_observer",

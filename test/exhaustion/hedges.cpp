@@ -80,7 +80,7 @@ std::vector<scenario> hedges() {
             return operation(which, std::move(token));
         };
         t.start({},
-                [&](auto handler) { async_hedge(t.io, on_endpoint(set, ask), policy, std::move(handler)); });
+                [&](auto handler) { async_hedge(t.io, on_endpoint(ask, set), policy, std::move(handler)); });
     };
     auto const hangs = [](error_code expected, bool cancelled) {
         return [=](auto& t) {

@@ -71,7 +71,7 @@ retry_policy patient_listener() {
         .backoff(exponential(50ms).cap(2s))
         .unlimited_attempts()
         .reset_after(1s)
-        .set_up_within(8s)
+        .setup_timeout(8s)
         .idle_timeout(5s)
         .retry_if(worth_retrying);
 }
@@ -204,7 +204,7 @@ TEST_F(mqtt_test, a_subscription_that_is_granted_and_forbidden_ends_by_its_probe
     std::string heard, closed, deaf;
     std::vector<failure_kind> kinds;
     auto const hear = [&](std::string const& text) { heard += text; };
-    auto const policy = patient_listener().set_up_within(300ms).max_attempts(3).on_retry(
+    auto const policy = patient_listener().setup_timeout(300ms).max_attempts(3).on_retry(
         [&](retry_event const& event) { kinds.push_back(event.kind); });
     auto const session = [&]() -> asio::awaitable<void> {
         for (char const* const topic : {"closed/#", "deaf/#"}) {
@@ -223,7 +223,7 @@ TEST_F(mqtt_test, a_subscription_that_is_granted_and_forbidden_ends_by_its_probe
         }
         EXPECT_EQ(kinds, std::vector<failure_kind>(2, failure_kind::timeout));
         try {
-            co_await listen(who, "closed/#", "closed/probe", hear, policy.set_up_within(8s));
+            co_await listen(who, "closed/#", "closed/probe", hear, policy.setup_timeout(8s));
         } catch (refusal const& e) {
             closed = e.what();
         }
@@ -494,7 +494,7 @@ TEST(mqtt_of_a_script, a_listener_whose_limits_pass_asks_no_second_time_and_take
     broker who{io.get_executor()};
     connect(who, server);
     std::string heard;
-    auto const policy = patient_listener().set_up_within(50ms).on_retry([&](retry_event const&) { ++retries; });
+    auto const policy = patient_listener().setup_timeout(50ms).on_retry([&](retry_event const&) { ++retries; });
     auto const hear = [&](std::string const& text) {
         heard += text;
         stop();

@@ -77,9 +77,11 @@ public:
         , repeats_unsent_(repeats_.retry_sent(false)) {}
 
     asio::awaitable<response> answer(request const& question) {
-        auto const one = on_endpoint(servers_, [&question](attempt which, tcp::endpoint const& at) {
-            return ask(at, question, [which] { which.mark_sent(); });
-        });
+        auto const one = on_endpoint(
+            [&question](attempt which, tcp::endpoint const& at) {
+                return ask(at, question, [which] { which.mark_sent(); });
+            },
+            servers_);
         auto const judge = [](response const& r) { return judge_http(static_cast<int>(r.result_int())); };
         co_return co_await async_retry(fail_if(one, judge),
                                        question.method() == http::verb::get ? repeats_ : repeats_unsent_);

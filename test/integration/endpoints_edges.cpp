@@ -196,7 +196,7 @@ private:
     }
 
     asio::awaitable<response> choose(request const& question) {
-        auto const one = on_endpoint(set, [&](tcp::endpoint const& at) { return attempt_at(at, question); });
+        auto const one = on_endpoint([&](tcp::endpoint const& at) { return attempt_at(at, question); }, set);
         auto const judge = [](response const& r) {
             return judge_http(static_cast<int>(r.result_int()), r[http::field::retry_after]);
         };

@@ -114,7 +114,7 @@ private:
 };
 
 retry_policy quick() {
-    return feed::lasting().backoff(exponential(20ms).cap(640ms)).set_up_within(5s).idle_timeout(1s);
+    return feed::lasting().backoff(exponential(20ms).cap(640ms)).setup_timeout(5s).idle_timeout(1s);
 }
 
 class subscriptions : public testing::Test {

@@ -40,7 +40,7 @@ retry_policy policy_of(unsigned bits) {
         });
     if (bits & 64)
         policy = policy.retry_if([](error_code const& code) {
-            if (code == timed_out_error())
+            if (code == detail::timed_out_error())
                 throw std::runtime_error("x");
             return true;
         });
@@ -67,7 +67,7 @@ void play(retry_machine& machine, std::vector<int> const& choices) {
         break;
     case 1:
         machine.may_start(now);
-        machine.refuse(no_buffer_space_error(), now);
+        machine.refuse(detail::no_buffer_space_error(), now);
         return;
     case 2:
         machine.cancel();
@@ -89,7 +89,7 @@ void play(retry_machine& machine, std::vector<int> const& choices) {
                 machine.cancel();
             else if (choice == 1)
                 machine.drain();
-            action = choice == 2 ? machine.on_exception(no_memory_error(), nullptr)
+            action = choice == 2 ? machine.on_exception(detail::no_memory_error(), nullptr)
                                  : machine.on_wait_over(now, source);
             continue;
         }
@@ -101,7 +101,7 @@ void play(retry_machine& machine, std::vector<int> const& choices) {
             machine.on_success(now);
             return;
         case 1:
-            what = verdict::failure(aborted_error());
+            what = verdict::failure(detail::aborted_error());
             break;
         case 2:
             what = verdict::rejected();
@@ -129,7 +129,7 @@ void play(retry_machine& machine, std::vector<int> const& choices) {
             machine.on_exception(error::predicate_threw, std::make_exception_ptr(1), now);
             return;
         case 10:
-            machine.on_exception(no_memory_error(), nullptr);
+            machine.on_exception(detail::no_memory_error(), nullptr);
             return;
         default:
             break;

@@ -215,10 +215,11 @@ RC_GTEST_PROP(decision_01, every_wait_of_a_machine_is_the_drawn_delay_and_ends_w
             return completes(machine.on_failure(verdict::failure(failure), as_time(now), source),
                              stop_reason::cancelled);
         case outcome::is_not_retryable:
-            return completes(machine.on_failure(verdict::failure(aborted_error()), as_time(now), source),
-                             stop_reason::not_retryable);
+            return completes(
+                machine.on_failure(verdict::failure(detail::aborted_error()), as_time(now), source),
+                stop_reason::not_retryable);
         case outcome::reaches_its_limit:
-            failure = aborted_error();
+            failure = detail::aborted_error();
             break;
         case outcome::fails:
             break;

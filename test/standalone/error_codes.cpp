@@ -24,10 +24,10 @@ static_assert(std::is_same_v<asio_retry::retry_policy, asio_retry::standalone::r
 // What a program of standalone Asio writes: its errors are standard ones, and compare with the library's own.
 
 TEST(standalone, error_codes_of_asio_are_the_ones_that_the_library_knows) {
-    EXPECT_EQ(asio_retry::timed_out_error(), asio::error::timed_out);
-    EXPECT_EQ(asio_retry::no_memory_error(), asio::error::no_memory);
-    EXPECT_EQ(asio_retry::no_buffer_space_error(), asio::error::no_buffer_space);
-    EXPECT_EQ(asio_retry::aborted_error(), asio::error::operation_aborted);
+    EXPECT_EQ(asio_retry::detail::timed_out_error(), asio::error::timed_out);
+    EXPECT_EQ(asio_retry::detail::no_memory_error(), asio::error::no_memory);
+    EXPECT_EQ(asio_retry::detail::no_buffer_space_error(), asio::error::no_buffer_space);
+    EXPECT_EQ(asio_retry::detail::aborted_error(), asio::error::operation_aborted);
 }
 
 TEST(standalone, error_codes_of_all_categories_are_classified) {

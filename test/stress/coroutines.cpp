@@ -132,7 +132,7 @@ retry_policy any_policy(dice& roll, bool has_limit) {
     if (roll(2))
         result = result.total_timeout(microseconds(500 + roll(5000)));
     if (roll(3) == 0)
-        result = result.set_up_within(microseconds(100 + roll(400)));
+        result = result.setup_timeout(microseconds(100 + roll(400)));
     if (roll(3) == 0)
         result = result.idle_timeout(microseconds(100 + roll(400)));
     return result;

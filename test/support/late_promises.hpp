@@ -235,17 +235,18 @@ inline void wait_for_an_endpoint(place& here) {
     auto const servers = std::make_shared<endpoint_set<int>>(std::vector{1});
     auto const policy = retry_policy().backoff(constant(0s));
     async_retry(*here.scope,
-                on_endpoint(servers,
-                            [](attempt const& which, int) {
-                                if (which.number == 1)
-                                    which.heed(pushback::after(2s));
-                                return which.number == 1 ? refused() : error_code();
-                            }),
+                on_endpoint(
+                    [](attempt const& which, int) {
+                        if (which.number == 1)
+                            which.heed(pushback::after(2s));
+                        return which.number == 1 ? refused() : error_code();
+                    },
+                    servers),
                 policy, [](error_code) {});
     here.later(10ms, [&here, servers, policy] {
         for (int i = 0; i != 20; ++i)
             async_retry(*here.scope,
-                        on_endpoint(servers, [&here, i](int) { return here.begins(i), error_code(); }), policy,
+                        on_endpoint([&here, i](int) { return here.begins(i), error_code(); }, servers), policy,
                         [](error_code) {});
     });
 }

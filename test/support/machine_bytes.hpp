@@ -374,14 +374,14 @@ private:
         std::exception_ptr thrown;
         if (choices_.flip())
             thrown = std::make_exception_ptr(std::runtime_error("thrown by fail_if"));
-        call_.ended_by = choices_.flip() ? error_code(error::predicate_threw) : no_memory_error();
+        call_.ended_by = choices_.flip() ? error_code(error::predicate_threw) : detail::no_memory_error();
         call_.threw = thrown != nullptr;
         took(machine_->on_exception(*call_.ended_by, thrown));
     }
 
     void fail() {
         verdict const failure = read_failure();
-        judged_ = expired_ ? timed_out_error() : failure.error();
+        judged_ = expired_ ? detail::timed_out_error() : failure.error();
         rejected_ = failure.is_rejected() && !expired_;
         has_own_exception_ = failure.exception() != nullptr;
         ++failures_;
@@ -393,13 +393,14 @@ private:
     verdict read_failure() {
         switch (choices_.one_of(8)) {
         case 1:
-            return verdict::failure(aborted_error());
+            return verdict::failure(detail::aborted_error());
         case 2:
-            return verdict::failure(timed_out_error());
+            return verdict::failure(detail::timed_out_error());
         case 3:
             return verdict::failure(std::make_exception_ptr(std::runtime_error("no code")));
         case 4:
-            return verdict::failure(std::make_exception_ptr(boost::system::system_error(aborted_error())));
+            return verdict::failure(
+                std::make_exception_ptr(boost::system::system_error(detail::aborted_error())));
         case 5:
             return verdict::rejected();
         default:
@@ -550,13 +551,13 @@ private:
         if (call_.ended_by)
             return *call_.ended_by;
         if (reason == stop_reason::cancelled)
-            return aborted_error();
-        return phase_ != phase::attempting || expired_ ? timed_out_error() : error_code();
+            return detail::aborted_error();
+        return phase_ != phase::attempting || expired_ ? detail::timed_out_error() : error_code();
     }
 
     bool may_be_retried() const {
         bool const has_predicate = static_cast<bool>(settings().retry_if);
-        return rejected_ || has_predicate || judged_ != aborted_error();
+        return rejected_ || has_predicate || judged_ != detail::aborted_error();
     }
 
     static wide count_of(time_point when) { return when.time_since_epoch().count(); }

@@ -135,7 +135,7 @@ public:
         machine.on_attempt_limit(machine.attempt_limit(begin + from));
         return fail(stopped, failure);
     }
-    retry_action expire(duration from, duration stopped, error_code const& error = aborted_error()) {
+    retry_action expire(duration from, duration stopped, error_code const& error = detail::aborted_error()) {
         return expire(from, stopped, verdict::failure(error));
     }
 

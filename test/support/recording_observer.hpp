@@ -76,7 +76,7 @@ private:
         if (event.what == attempt_began)
             s.has_left_out = false;
         if (event.what == attempt_ended && event.attempt == s.attempts)
-            s.has_left_out = event.error == aborted_error();
+            s.has_left_out = event.error == detail::aborted_error();
         if (event.what != ended)
             return wrong;
         bool const is_count =

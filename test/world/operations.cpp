@@ -246,9 +246,9 @@ private:
         case 3:
             return in_context(inject(by(by_token()), shared_->faults()), "inject");
         case 4:
-            return in_scope(on_endpoint(shared_->servers(), by(at_server())), "on_endpoint");
+            return in_scope(on_endpoint(by(at_server()), shared_->servers()), "on_endpoint");
         case 5:
-            return in_context(on_endpoint(shared_->servers(), inject(by(at_server()), shared_->faults())),
+            return in_context(on_endpoint(inject(by(at_server()), shared_->faults()), shared_->servers()),
                               "inject at an endpoint");
         case 6:
             return in_context(fail_if(by(by_token()), judge{dice_.seed()}), "fail_if");
@@ -259,7 +259,7 @@ private:
         case 9:
             return hedge_in_context(by(by_token()), "hedge");
         case 10:
-            return hedge_in_scope(on_endpoint(shared_->servers(), by(at_server())), "hedge at endpoints");
+            return hedge_in_scope(on_endpoint(by(at_server()), shared_->servers()), "hedge at endpoints");
         case 11:
             return in_context(nested{by(by_token()), policy()}, "nested");
         case 12:
@@ -327,7 +327,7 @@ asio::awaitable<void> session(place& where, shared_things& shared, ending& told,
         co_await async_retry(*scope, plain_one, policy);
         break;
     case 2: {
-        auto const chosen = on_endpoint(shared.servers(), one_at_server);
+        auto const chosen = on_endpoint(one_at_server, shared.servers());
         co_await async_retry(chosen, policy);
         break;
     }
@@ -345,7 +345,7 @@ asio::awaitable<void> session(place& where, shared_things& shared, ending& told,
         co_await async_hedge(plain_one, hedge);
         break;
     case 6: {
-        auto const chosen = on_endpoint(shared.servers(), one_at_server);
+        auto const chosen = on_endpoint(one_at_server, shared.servers());
         co_await async_hedge(*scope, chosen, hedge);
         break;
     }

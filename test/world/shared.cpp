@@ -158,7 +158,7 @@ retry_policy shared_things::policy(choices& dice) {
     if (dice.one_in(4))
         result = result.total_timeout((1 + dice.below(30)) * unit_);
     if (dice.one_in(6))
-        result = result.set_up_within((1 + dice.below(8)) * unit_);
+        result = result.setup_timeout((1 + dice.below(8)) * unit_);
     if (dice.one_in(6))
         result = result.idle_timeout((1 + dice.below(8)) * unit_);
     if (dice.one_in(6))

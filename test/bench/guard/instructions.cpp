@@ -99,7 +99,7 @@ void callbacks_at_endpoints(int endpoints) {
         auto attempt = [operation = callback_operation(io, succeeds)](int, auto token) mutable {
             return operation(std::move(token));
         };
-        async_retry(io.get_executor(), on_endpoint(set, std::move(attempt)), policy, [&](error_code) {
+        async_retry(io.get_executor(), on_endpoint(std::move(attempt), set), policy, [&](error_code) {
             if (--left != 0)
                 next();
         });

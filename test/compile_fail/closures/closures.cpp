@@ -174,7 +174,7 @@ awaitable<void> wrappers(std::shared_ptr<asio_retry::endpoint_set<std::string>> 
     co_await async_retry(before_retry([s] { return fetch(*s); }, named), policy);                      // warns
     co_await async_retry(before_retry(named, [s] { s->clear(); }), policy);                            // warns
     co_await async_retry(inject([s] { return fetch(*s); }, faults), policy);                           // warns
-    co_await async_retry(on_endpoint(servers, [s](std::string const&) { return fetch(*s); }), policy); // warns
+    co_await async_retry(on_endpoint([s](std::string const&) { return fetch(*s); }, servers), policy); // warns
     co_await async_retry(with_report(fail_if(aggregate{s}, never), report), policy);                   // warns
     co_await async_hedge(fail_if([s] { return fetch(*s); }, never), hedged);                           // warns
     co_await async_retry(fail_if(named, judge), policy);
@@ -184,8 +184,8 @@ awaitable<void> wrappers(std::shared_ptr<asio_retry::endpoint_set<std::string>> 
     co_await async_retry(with_report(fail_if(named, judge), report), policy);
     co_await async_retry(before_retry(named, named), policy);
     co_await async_retry(inject(named, faults), policy);
-    co_await async_retry(on_endpoint(servers, ask), policy);
-    co_await async_retry(on_endpoint(servers, inject(ask_named, faults)), policy);
+    co_await async_retry(on_endpoint(ask, servers), policy);
+    co_await async_retry(on_endpoint(inject(ask_named, faults), servers), policy);
     auto const operation = fail_if([s] { return fetch(*s); }, never);
     co_await async_retry(operation, policy);
     co_await async_retry(with_report(operation, report), policy);

@@ -64,9 +64,9 @@ struct ends {
 
     auto count() {
         return [this](error_code ec) {
-            timed_out += ec == asio_retry::timed_out_error();
+            timed_out += ec == asio::error::timed_out;
             refused += ec == asio::error::connection_refused;
-            aborted += ec == asio_retry::aborted_error();
+            aborted += ec == asio::error::operation_aborted;
             succeeded += !ec;
         };
     }

@@ -93,7 +93,7 @@ void through_the_library() {
     asio_retry::error_code result;
     asio_retry::async_retry(io, refused, policy, [&](asio_retry::error_code ec) { result = ec; });
     io.run();
-    expect(attempts == 1 && result == asio_retry::timed_out_error(), "a permanent code ends a retry");
+    expect(attempts == 1 && result == asio::error::timed_out, "a permanent code ends a retry");
 
     attempts = 0;
     auto const fail = [&]() -> asio::awaitable<void> {
@@ -116,10 +116,10 @@ void through_the_library() {
 void codes_of_the_system() {
     using asio_retry::classify;
     using asio_retry::failure_kind;
-    expect(asio_retry::timed_out_error() == asio::error::timed_out, "timed_out");
-    expect(asio_retry::no_memory_error() == asio::error::no_memory, "no_memory");
-    expect(asio_retry::no_buffer_space_error() == asio::error::no_buffer_space, "no_buffer_space");
-    expect(asio_retry::aborted_error() == asio::error::operation_aborted, "operation_aborted");
+    expect(asio_retry::detail::timed_out_error() == asio::error::timed_out, "timed_out");
+    expect(asio_retry::detail::no_memory_error() == asio::error::no_memory, "no_memory");
+    expect(asio_retry::detail::no_buffer_space_error() == asio::error::no_buffer_space, "no_buffer_space");
+    expect(asio_retry::detail::aborted_error() == asio::error::operation_aborted, "operation_aborted");
     expect(classify(asio::error::timed_out).kind == failure_kind::timeout, "a timeout");
     expect(asio_retry::surely_not_done(asio::error::connection_refused), "refused");
     expect(asio_retry::surely_not_done(asio::error::host_not_found_try_again), "a name to look up again");

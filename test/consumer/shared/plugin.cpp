@@ -2,6 +2,7 @@
 
 #include <asio_retry/policy_text.hpp>
 
+#include <boost/asio/error.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <exception>
@@ -46,7 +47,7 @@ void parse_nonsense() {
 }
 
 asio_retry::error_code permanent_code() {
-    return asio_retry::permanent(asio_retry::timed_out_error());
+    return asio_retry::permanent(asio_retry::error_code(boost::asio::error::timed_out));
 }
 
 asio_retry::error_code exhausted() {

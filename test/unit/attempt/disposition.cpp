@@ -392,7 +392,7 @@ TEST_F(dispositions, an_endpoint_hears_of_its_class) {
         std::vector{1, 2}, endpoint_options{.breaker = circuit_breaker_options{.consecutive = 1}});
     calls.statuses = {unavailable(), {3, "wrong argument", {}}};
     auto const ask = on_endpoint(
-        set, [this](int, auto&& token) { return calls.async_call(io, std::forward<decltype(token)>(token)); });
+        [this](int, auto&& token) { return calls.async_call(io, std::forward<decltype(token)>(token)); }, set);
     async_retry(io, ask, policy, handler());
     time.run();
     EXPECT_EQ(status, (rpc_status{3, "wrong argument", {}}));

@@ -176,13 +176,13 @@ TEST_F(wrapping_form, forwards_who_chooses_an_endpoint) {
         asked.push_back(server);
         return async_scripted(io, played, std::move(token));
     };
-    expect_third_succeeds(tallied(on_endpoint(servers, ask), calls));
+    expect_third_succeeds(tallied(on_endpoint(ask, servers), calls));
     EXPECT_THAT(asked, testing::UnorderedElementsAre(10, 20, 30));
 
     asked.clear();
     completion_record record;
     played = script();
-    async_hedge(io, tallied(on_endpoint(servers, ask), calls), hedge_policy(10ms), record.handler());
+    async_hedge(io, tallied(on_endpoint(ask, servers), calls), hedge_policy(10ms), record.handler());
     time.run();
     EXPECT_EQ(record.count, 1);
     EXPECT_EQ(asked.size(), 1u);

@@ -23,6 +23,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace asio_retry::test {
@@ -83,80 +84,82 @@ auto on_code(std::function<void(error_code)> const& done) {
 std::vector<form> const forms{
     {"plain",
      [](auto& io, auto set, auto& s, auto policy, auto done) {
-         async_retry(io, on_endpoint(set, [&s](std::string const& at) { return s.ask(at); }), policy,
+         async_retry(io, on_endpoint([&s](std::string const& at) { return s.ask(at); }, set), policy,
                      on_code(done));
      }},
     {"plain with its attempt",
      [](auto& io, auto set, auto& s, auto policy, auto done) {
          async_retry(io,
-                     on_endpoint(set,
-                                 [&s](attempt which, std::string const& at) {
-                                     EXPECT_EQ(which.number, s.order.size() + 1);
-                                     return s.ask(at);
-                                 }),
+                     on_endpoint(
+                         [&s](attempt which, std::string const& at) {
+                             EXPECT_EQ(which.number, s.order.size() + 1);
+                             return s.ask(at);
+                         },
+                         set),
                      policy, on_code(done));
      }},
     {"token",
      [](auto& io, auto set, auto& s, auto policy, auto done) {
-         async_retry(io,
-                     on_endpoint(set,
-                                 [&s](std::string const& at, auto&& token) {
-                                     return s.async_ask(at, std::forward<decltype(token)>(token));
-                                 }),
-                     policy, on_code(done));
+         async_retry(
+             io,
+             on_endpoint([&s](std::string const& at,
+                              auto&& token) { return s.async_ask(at, std::forward<decltype(token)>(token)); },
+                         set),
+             policy, on_code(done));
      }},
     {"token with its attempt",
      [](auto& io, auto set, auto& s, auto policy, auto done) {
-         async_retry(io,
-                     on_endpoint(set,
-                                 [&s](attempt const&, std::string const& at, auto&& token) {
-                                     return s.async_ask(at, std::forward<decltype(token)>(token));
-                                 }),
-                     policy, on_code(done));
+         async_retry(
+             io,
+             on_endpoint([&s](attempt const&, std::string const& at,
+                              auto&& token) { return s.async_ask(at, std::forward<decltype(token)>(token)); },
+                         set),
+             policy, on_code(done));
      }},
     {"deferred",
      [](auto& io, auto set, auto& s, auto policy, auto done) {
          async_retry(io,
-                     on_endpoint(set, [&s](std::string const& at) { return s.async_ask(at, asio::deferred); }),
+                     on_endpoint([&s](std::string const& at) { return s.async_ask(at, asio::deferred); }, set),
                      policy, asio::deferred)(on_code(done));
      }},
     {"awaited",
      [](auto& io, auto set, auto& s, auto policy, auto done) {
          asio::co_spawn(
-             io, async_retry(on_endpoint(set, [&s](std::string const& at) { return s.await_ask(at); }), policy),
+             io, async_retry(on_endpoint([&s](std::string const& at) { return s.await_ask(at); }, set), policy),
              on_exception(done));
      }},
     {"awaitable with a handler",
      [](auto& io, auto set, auto& s, auto policy, auto done) {
-         async_retry(io, on_endpoint(set, [&s](attempt, std::string const& at) { return s.await_ask(at); }),
+         async_retry(io, on_endpoint([&s](attempt, std::string const& at) { return s.await_ask(at); }, set),
                      policy, on_exception(done));
      }},
     {"judged",
      [](auto& io, auto set, auto& s, auto policy, auto done) {
          async_retry(io,
-                     fail_if(on_endpoint(set,
-                                         [&s](std::string const& at, auto&& token) {
-                                             return s.async_ask(at, std::forward<decltype(token)>(token));
-                                         }),
+                     fail_if(on_endpoint(
+                                 [&s](std::string const& at, auto&& token) {
+                                     return s.async_ask(at, std::forward<decltype(token)>(token));
+                                 },
+                                 set),
                              [](int) { return false; }),
                      policy, on_code(done));
      }},
     {"after a step",
      [](auto& io, auto set, auto& s, auto policy, auto done) {
          async_retry(io,
-                     before_retry(on_endpoint(set, [&s](std::string const& at) { return s.ask(at); }), [] {}),
+                     before_retry(on_endpoint([&s](std::string const& at) { return s.ask(at); }, set), [] {}),
                      policy, on_code(done));
      }},
     {"with hooks",
      [](auto& io, auto set, auto& s, auto policy, auto done) {
          async_retry(io,
-                     with_hooks(on_endpoint(set, [&s](std::string const& at) { return s.ask(at); }),
+                     with_hooks(on_endpoint([&s](std::string const& at) { return s.ask(at); }, set),
                                 [](retry_event const&) {}),
                      policy, on_code(done));
      }},
     {"blocking",
      [](auto&, auto set, auto& s, auto policy, auto done) {
-         done(retry(on_endpoint(set, [&s](std::string const& at) { return s.ask(at); }), policy));
+         done(retry(on_endpoint([&s](std::string const& at) { return s.ask(at); }, set), policy));
      }},
 };
 
@@ -229,7 +232,7 @@ TEST_F(on_endpoint_forms, wait_when_refused_until_the_first_endpoint_may_be_aske
                         .breaker = {.min_attempts = 1000, .consecutive = 1, .open_for = 3s, .open_spread = 0}});
     server_script s{io, script::failures(1), {}};
     time_point const begin = time.now();
-    async_retry(io, on_endpoint(dead, [&s](std::string const& at) { return s.ask(at); }),
+    async_retry(io, on_endpoint([&s](std::string const& at) { return s.ask(at); }, dead),
                 retry_policy().max_attempts(5).backoff(constant(0ms)).wait_when_refused(), on_code(done()));
     time.run();
     EXPECT_THAT(s.order, ElementsAre("a", "a"));
@@ -252,7 +255,7 @@ TEST_F(on_endpoint_forms, wait_no_longer_than_the_probes_run) {
         };
         ends.clear();
         for (int i = 0; i < 100; ++i)
-            async_retry(io, on_endpoint(few, ask),
+            async_retry(io, on_endpoint(ask, few),
                         retry_policy().unlimited_attempts().backoff(constant(100ms)).wait_when_refused(),
                         [&](error_code ec) { ends.push_back(ec); });
         io.restart();
@@ -272,7 +275,7 @@ TEST_F(on_endpoint_forms, end_with_the_last_failure_when_the_set_refuses_a_retry
             policy = policy.wait_when_refused().total_timeout(1s);
         server_script s{io, script::failures(9), {}};
         ends.clear();
-        async_retry(io, on_endpoint(dead, [&s](std::string const& at) { return s.ask(at); }), policy,
+        async_retry(io, on_endpoint([&s](std::string const& at) { return s.ask(at); }, dead), policy,
                     on_code(done()));
         io.restart();
         time.run();
@@ -284,7 +287,7 @@ TEST_F(on_endpoint_forms, end_with_the_last_failure_when_the_set_refuses_a_retry
 
 TEST_F(on_endpoint_forms, begin_anew_in_a_copy) {
     server_script s{io, script::failures(4), {}};
-    auto const ask = on_endpoint(set, [&s](std::string const& at) { return s.ask(at); });
+    auto const ask = on_endpoint([&s](std::string const& at) { return s.ask(at); }, set);
     for (int i = 0; i < 2; ++i) {
         s.order.clear();
         async_retry(io, ask, retry_policy().max_attempts(3).backoff(constant(0ms)), on_code(done()));
@@ -301,7 +304,7 @@ TEST_F(on_endpoint_forms, repeat_their_choices_with_a_seed) {
         virtual_time own_time(own);
         auto const many = std::make_shared<servers>(asked{"a", "b", "c", "d", "e", "f", "g", "h"});
         server_script s{own, script::failures(7), {}};
-        async_retry(own, on_endpoint(many, [&s](std::string const& at) { return s.ask(at); }),
+        async_retry(own, on_endpoint([&s](std::string const& at) { return s.ask(at); }, many),
                     retry_policy().max_attempts(8).backoff(constant(0ms)), [](error_code) {});
         own_time.run();
         return s.order;
@@ -323,7 +326,7 @@ TEST_F(on_endpoint_forms, hedge_on_another_endpoint_and_abandon_the_loser) {
         co_return at;
     };
     std::string answer;
-    asio::co_spawn(io, async_hedge(on_endpoint(set, ask), hedge_policy(20ms)),
+    asio::co_spawn(io, async_hedge(on_endpoint(ask, set), hedge_policy(20ms)),
                    [&](std::exception_ptr e, std::string from) {
                        EXPECT_FALSE(e);
                        answer = from;
@@ -344,8 +347,8 @@ TEST_F(on_endpoint_forms, free_the_endpoints_of_a_context_that_is_destroyed) {
         auto const wait = [forever](std::string const&, auto&& token) {
             return forever->async_wait(std::forward<decltype(token)>(token));
         };
-        async_retry(own, on_endpoint(set, wait), retry_policy(), [](error_code) {});
-        async_hedge(own, on_endpoint(set, wait), hedge_policy(1h), [](error_code) {});
+        async_retry(own, on_endpoint(wait, set), retry_policy(), [](error_code) {});
+        async_hedge(own, on_endpoint(wait, set), hedge_policy(1h), [](error_code) {});
         own.poll();
         EXPECT_EQ(in_flight(*set), 2u);
     }
@@ -434,22 +437,22 @@ protected:
 };
 
 TEST_F(endpoints_left_behind, decision_64_live_until_their_attempts_have_ended) {
-    end_after_the_set_was_changed(on_endpoint(set, deaf.by_token()));
+    end_after_the_set_was_changed(on_endpoint(deaf.by_token(), set));
 }
 
 TEST_F(endpoints_left_behind, decision_64_live_until_their_awaited_attempts_have_ended) {
-    end_after_the_set_was_changed(on_endpoint(set, deaf.awaited()));
+    end_after_the_set_was_changed(on_endpoint(deaf.awaited(), set));
 }
 
 TEST_F(endpoints_left_behind, decision_64_live_in_other_operations_too) {
     retry_report report;
     end_after_the_set_was_changed(
-        with_report(fail_if(on_endpoint(set, deaf.by_token()), [] { return false; }), report));
+        with_report(fail_if(on_endpoint(deaf.by_token(), set), [] { return false; }), report));
     EXPECT_EQ(report.attempts, attempts);
 }
 
 TEST_F(endpoints_left_behind, decision_64_of_a_hedge_live_until_their_attempts_have_ended) {
-    async_hedge(io, on_endpoint(set, deaf.by_token()), hedge_policy(1s).max_attempts(3).deliver_at_once(),
+    async_hedge(io, on_endpoint(deaf.by_token(), set), hedge_policy(1s).max_attempts(3).deliver_at_once(),
                 asio::detached);
     time.advance(5s);
     ASSERT_EQ(deaf.asked.size(), 3u);
@@ -482,12 +485,23 @@ TEST_F(on_endpoint_forms, take_a_class_that_moves_on_a_pool_of_threads) {
     asio::thread_pool pool(4);
     std::atomic<int> succeeded = 0;
     for (int i = 0; i < 200; ++i)
-        async_retry(pool, on_endpoint(lenient, asker()), retry_policy().backoff(constant(0ms)),
+        async_retry(pool, on_endpoint(asker(), lenient), retry_policy().backoff(constant(0ms)),
                     [&](error_code ec) { succeeded += !ec; });
     pool.join();
     EXPECT_EQ(succeeded, 200);
     EXPECT_EQ(in_flight(*lenient), 0u);
 }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+TEST_F(on_endpoint_forms, take_the_set_first_until_0_5) {
+    server_script s{io, script::failures(2), {}};
+    auto const ask = [&s](std::string const& at) { return s.ask(at); };
+    EXPECT_FALSE(retry(on_endpoint(set, ask), retry_policy().max_attempts(3).backoff(constant(0ms))));
+    EXPECT_THAT(s.order, UnorderedElementsAre("a", "b", "c"));
+    static_assert(std::is_same_v<decltype(on_endpoint(set, ask)), decltype(on_endpoint(ask, set))>);
+}
+#pragma GCC diagnostic pop
 
 TEST_F(on_endpoint_forms, refuse_what_is_empty_by_name) {
     auto const message = [](auto const& make) -> std::string {
@@ -498,9 +512,9 @@ TEST_F(on_endpoint_forms, refuse_what_is_empty_by_name) {
         }
         return "nothing";
     };
-    EXPECT_THAT(message([] { (void)on_endpoint(std::shared_ptr<servers>(), [](std::string const&) {}); }),
+    EXPECT_THAT(message([] { (void)on_endpoint([](std::string const&) {}, std::shared_ptr<servers>()); }),
                 testing::HasSubstr("on_endpoint.endpoints = null: must be an endpoint_set"));
-    EXPECT_THAT(message([&] { (void)on_endpoint(set, std::function<error_code(std::string const&)>()); }),
+    EXPECT_THAT(message([&] { (void)on_endpoint(std::function<error_code(std::string const&)>(), set); }),
                 testing::HasSubstr("on_endpoint.operation"));
 }
 

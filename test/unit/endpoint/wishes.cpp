@@ -65,7 +65,7 @@ class servers_with_wishes : public testing::Test {
 protected:
     auto asking() {
         return on_endpoint(
-            set, [this](attempt const& which, std::string const& at) { return all.answer(which, at); });
+            [this](attempt const& which, std::string const& at) { return all.answer(which, at); }, set);
     }
 
     using end = std::function<void(error_code)>;
@@ -85,7 +85,7 @@ protected:
                  auto ask = [&t](attempt const& which, std::string const& at, auto&& token) {
                      return t.all.async_answer(which, at, std::forward<decltype(token)>(token));
                  };
-                 async_retry(t.io, on_endpoint(t.set, ask), policy, [done](error_code ec) { done(ec); });
+                 async_retry(t.io, on_endpoint(ask, t.set), policy, [done](error_code ec) { done(ec); });
              }},
             {"awaited",
              [](auto& t, auto const& policy, auto done) {
@@ -94,7 +94,7 @@ protected:
                          throw boost::system::system_error(ec);
                      co_return;
                  };
-                 asio::co_spawn(t.io, async_retry(on_endpoint(t.set, ask), policy),
+                 asio::co_spawn(t.io, async_retry(on_endpoint(ask, t.set), policy),
                                 [done](std::exception_ptr e) { done(e ? code_of(e) : error_code()); });
              }},
             {"hedge",

@@ -150,7 +150,7 @@ TEST_F(hedge_in_scope, its_room_and_deadline_are_those_of_the_scope) {
     completion_record second;
     async_hedge(scope, std::ref(attempts), hedge_policy(10ms), second.handler());
     poll();
-    EXPECT_EQ(second.error, no_buffer_space_error());
+    EXPECT_EQ(second.error, detail::no_buffer_space_error());
     scope.cancel();
     poll();
     EXPECT_EQ(record.error, aborted());

@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 
 verdict aborted_hedge() {
-    return verdict::failure(aborted_error());
+    return verdict::failure(detail::aborted_error());
 }
 
 // The first attempt begins at once; if it answers in time, that is all.
@@ -80,7 +80,7 @@ TEST(decision_30, a_retryable_failure_starts_the_next_at_once) {
     EXPECT_FALSE(script.kept) << "its result is destroyed";
     EXPECT_EQ(script.go_on(14), "begin 3, wait");
     EXPECT_EQ(script.fail(3, 15), "wait");
-    EXPECT_EQ(script.fail(2, 16, verdict::failure(timed_out_error())), "deliver 2 attempts, done")
+    EXPECT_EQ(script.fail(2, 16, verdict::failure(detail::timed_out_error())), "deliver 2 attempts, done")
         << "the last failure";
     EXPECT_TRUE(script.kept);
     EXPECT_FALSE(script.delivered.error) << "its own";
@@ -100,21 +100,24 @@ TEST(decision_30, a_fatal_failure_ends_it) {
 TEST(hedge_machine, a_permanent_failure_ends_it_with_what_is_inside) {
     hedge_script script(hedge_policy(10ms));
     script.start();
-    EXPECT_EQ(script.fail(1, 1, verdict::failure(std::make_exception_ptr(permanent(timed_out_error())))),
-              "deliver 1 not_retryable, done");
-    EXPECT_EQ(script.delivered.error, timed_out_error());
+    EXPECT_EQ(
+        script.fail(1, 1, verdict::failure(std::make_exception_ptr(permanent(detail::timed_out_error())))),
+        "deliver 1 not_retryable, done");
+    EXPECT_EQ(script.delivered.error, detail::timed_out_error());
 }
 
 TEST(hedge_machine, a_nested_one_leaves_the_mark_of_a_permanent_failure_to_the_outer_retry) {
     hedge_script script(hedge_policy(10ms).nested_in({1, noon + 1s}));
     script.start();
-    EXPECT_EQ(script.fail(1, 1, verdict::failure(std::make_exception_ptr(permanent(timed_out_error())))),
-              "deliver 1 not_retryable, done");
+    EXPECT_EQ(
+        script.fail(1, 1, verdict::failure(std::make_exception_ptr(permanent(detail::timed_out_error())))),
+        "deliver 1 not_retryable, done");
     EXPECT_FALSE(script.delivered.error);
 }
 
 TEST(hedge_machine, the_predicate_says_what_ends_it) {
-    hedge_script script(hedge_policy(10ms).retry_if([](error_code ec) { return ec == timed_out_error(); }));
+    hedge_script script(
+        hedge_policy(10ms).retry_if([](error_code ec) { return ec == detail::timed_out_error(); }));
     script.start();
     EXPECT_EQ(script.fail(1, 1), "deliver 1 not_retryable, done");
     hedge_script all(hedge_policy(10ms).retry_if(any_failure));
@@ -150,7 +153,7 @@ TEST(hedge_machine, the_limit_tells_all_to_stop) {
     EXPECT_EQ(script.go_on(15), "stop, wait");
     EXPECT_EQ(script.fail(1, 16, aborted_hedge()), "wait");
     EXPECT_EQ(script.fail(2, 17, aborted_hedge()), "deliver 0 deadline, done");
-    EXPECT_EQ(script.delivered.error, timed_out_error());
+    EXPECT_EQ(script.delivered.error, detail::timed_out_error());
 }
 
 // What the attempt threw because it was told is nested in the exception.
@@ -185,7 +188,7 @@ TEST(decision_12, a_success_wins_over_a_limit_and_a_cancellation) {
 TEST(hedge_machine, a_deadline_that_has_passed_lets_no_attempt_begin) {
     hedge_script script(hedge_policy(10ms).deadline(noon));
     EXPECT_EQ(script.start(), "deliver 0 deadline, done");
-    EXPECT_EQ(script.delivered.error, timed_out_error());
+    EXPECT_EQ(script.delivered.error, detail::timed_out_error());
     hedge_script inherited(hedge_policy(10ms));
     inherited.machine.inherit_deadline(noon + 5ms);
     EXPECT_EQ(inherited.start(), "begin 1, wait until 5");
@@ -200,7 +203,7 @@ TEST(hedge_machine, nothing_begins_after_a_cancellation) {
     script.machine.cancel(true);
     EXPECT_EQ(script.go_on(10), "wait") << "those that run have been told";
     EXPECT_EQ(script.fail(1, 11), "deliver 0 cancelled, done");
-    EXPECT_EQ(script.delivered.error, aborted_error());
+    EXPECT_EQ(script.delivered.error, detail::aborted_error());
     hedge_script before(hedge_policy(10ms));
     before.machine.cancel(true);
     EXPECT_EQ(before.start(), "deliver 0 cancelled, done");
@@ -254,7 +257,7 @@ TEST(hedge_machine, a_drain_lets_those_that_run_end) {
     EXPECT_EQ(script.go_on(20), "wait");
     EXPECT_EQ(script.fail(1, 21), "wait");
     EXPECT_EQ(script.fail(2, 22), "deliver 0 cancelled, done");
-    EXPECT_EQ(script.delivered.error, aborted_error());
+    EXPECT_EQ(script.delivered.error, detail::aborted_error());
 }
 
 TEST(hedge_machine, in_a_drain_a_last_failure_is_a_cancellation) {
@@ -266,7 +269,7 @@ TEST(hedge_machine, in_a_drain_a_last_failure_is_a_cancellation) {
     final.start();
     final.machine.drain();
     EXPECT_EQ(final.fail(1, 1, aborted_hedge()), "deliver 0 cancelled, done");
-    EXPECT_EQ(final.delivered.error, aborted_error());
+    EXPECT_EQ(final.delivered.error, detail::aborted_error());
     hedge_script one_of_two(hedge_policy(10ms));
     one_of_two.start();
     one_of_two.go_on(10);
@@ -281,7 +284,7 @@ TEST(hedge_machine, stopped_before_it_starts_it_is_cancelled_whatever_else_is_ag
     EXPECT_EQ(late.start(), "deliver 0 cancelled, done");
     hedge_script crowded(hedge_policy(10ms));
     crowded.machine.drain();
-    crowded.machine.refuse(no_buffer_space_error());
+    crowded.machine.refuse(detail::no_buffer_space_error());
     EXPECT_EQ(crowded.go_on(0), "deliver 0 cancelled, done");
 }
 
@@ -432,27 +435,27 @@ TEST(decision_88, what_the_hook_throws_comes_out_unchanged_after_a_failure) {
 
 // A limit of the attempt that the hedge is nested in may have told all of them to stop.
 TEST(decision_48, a_nested_hedge_passes_on_that_an_attempt_was_permanent) {
-    verdict const marked = verdict::failure(error_code(permanent(aborted_error())));
+    verdict const marked = verdict::failure(error_code(permanent(detail::aborted_error())));
     hedge_script cancelled(hedge_policy(10ms).nested_in({1, time_point::max(), nullptr}));
     cancelled.start();
     cancelled.go_on(10);
     cancelled.machine.cancel(true);
     cancelled.fail(1, 11, marked);
     EXPECT_EQ(cancelled.fail(2, 12, aborted_hedge()), "deliver 0 cancelled, done");
-    EXPECT_EQ(detail::find_permanent(cancelled.delivered.error), aborted_error());
+    EXPECT_EQ(detail::find_permanent(cancelled.delivered.error), detail::aborted_error());
     EXPECT_TRUE(verdict::failure(cancelled.delivered.thrown).is_permanent());
 
     hedge_script late(hedge_policy(10ms).total_timeout(20ms).nested_in({1, time_point::max(), nullptr}));
     late.start();
     late.go_on(20);
     EXPECT_EQ(late.fail(1, 21, marked), "deliver 0 deadline, done");
-    EXPECT_EQ(detail::find_permanent(late.delivered.error), timed_out_error());
+    EXPECT_EQ(detail::find_permanent(late.delivered.error), detail::timed_out_error());
 
     hedge_script alone(hedge_policy(10ms).total_timeout(20ms));
     alone.start();
     alone.go_on(20);
     alone.fail(1, 21, marked);
-    EXPECT_EQ(alone.delivered.error, timed_out_error());
+    EXPECT_EQ(alone.delivered.error, detail::timed_out_error());
     EXPECT_FALSE(detail::find_permanent(alone.delivered.error));
 }
 
@@ -520,12 +523,12 @@ TEST(hedge_machine, what_is_delivered_of_a_failure_when_another_attempt_was_lost
 TEST(hedge_machine, what_the_operation_needs_may_fail) {
     hedge_script script(hedge_policy(10ms));
     script.start();
-    script.machine.fail(no_memory_error(), nullptr);
+    script.machine.fail(detail::no_memory_error(), nullptr);
     EXPECT_EQ(script.go_on(1), "stop, wait");
     EXPECT_EQ(script.fail(1, 2), "deliver 0 not_retryable, done");
-    EXPECT_EQ(script.delivered.error, no_memory_error());
+    EXPECT_EQ(script.delivered.error, detail::no_memory_error());
     hedge_script crowded(hedge_policy(10ms));
-    crowded.machine.refuse(no_buffer_space_error());
+    crowded.machine.refuse(detail::no_buffer_space_error());
     EXPECT_EQ(crowded.go_on(0), "deliver 0 budget, done");
 }
 

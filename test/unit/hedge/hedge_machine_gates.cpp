@@ -144,7 +144,7 @@ TEST(hedge_machine_gates, the_others_failed) {
     guarded_hedge hedge;
     hedge.script.start();
     hedge.script.fail(1, 1);
-    hedge.script.fail(2, 2, verdict::failure(aborted_error()));
+    hedge.script.fail(2, 2, verdict::failure(detail::aborted_error()));
     EXPECT_THAT(hedge.gate->told,
                 elements("admit 1", "failed 1 transient", "acquire transient", "admit 2", "abandoned 2"));
 }
@@ -248,7 +248,7 @@ TEST(hedge_machine_gates, those_that_a_limit_stops_took_too_long) {
     guarded_hedge hedge(hedge_policy(10ms).total_timeout(5ms));
     hedge.script.start();
     hedge.script.go_on(5);
-    hedge.script.fail(1, 6, verdict::failure(aborted_error()));
+    hedge.script.fail(1, 6, verdict::failure(detail::aborted_error()));
     EXPECT_THAT(hedge.gate->told, elements("admit 1", "failed 1 timeout"));
 }
 
@@ -529,7 +529,7 @@ TEST(hedge_machine_gates, nothing_leaks_over_any_interleaving) {
                 if (runs) {
                     machine.heed(number, below(3) == 0 ? pushback::after(5ms) : pushback());
                     machine.on_failure(number,
-                                       below(3) == 0 ? verdict::failure(aborted_error())
+                                       below(3) == 0 ? verdict::failure(detail::aborted_error())
                                                      : hedge_script::refused_connection(),
                                        hedge_script::at(now));
                 }

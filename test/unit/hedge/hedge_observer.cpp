@@ -29,7 +29,7 @@ namespace {
 using testing::IsEmpty;
 
 verdict abortion() {
-    return verdict::failure(aborted_error());
+    return verdict::failure(detail::aborted_error());
 }
 
 struct observed_hedge {
@@ -94,7 +94,7 @@ TEST(hedge_observer, is_told_which_attempts_were_beaten) {
     EXPECT_EQ(hedge.told().back(), "ended succeeded");
     for (std::uint64_t const loser : {1u, 3u}) {
         observation const& end = hedge.end_of(loser);
-        EXPECT_EQ(end.error, aborted_error());
+        EXPECT_EQ(end.error, detail::aborted_error());
         EXPECT_EQ(end.failure, failure_kind::permanent);
         EXPECT_EQ(end.stopped, interruption::beaten);
         EXPECT_EQ(end.took, loser == 1 ? duration(26ms) : duration(10ms));
@@ -140,7 +140,7 @@ TEST(hedge_observer, is_told_of_a_failure_once) {
 TEST(hedge_observer, is_told_of_the_failure_that_is_delivered) {
     observed_hedge last(hedge_policy(10ms).max_attempts(2));
     last->start();
-    last->fail(1, 3, verdict::failure(timed_out_error()));
+    last->fail(1, 3, verdict::failure(detail::timed_out_error()));
     last->fail(2, 5);
     EXPECT_THAT(last.told(), elements("started", "attempt_began 1", "attempt_ended 1", "attempt_began 2",
                                       "attempt_ended 2", "ended attempts"));
@@ -175,7 +175,7 @@ TEST(hedge_observer, is_told_of_its_deadline) {
     EXPECT_THAT(hedge.told(), elements("started", "attempt_began 1", "attempt_began 2", "attempt_ended 1",
                                        "attempt_ended 2", "ended deadline"));
     for (observation const* const one : {&hedge.end_of(1), &hedge.end_of(2), &hedge.last()}) {
-        EXPECT_EQ(one->error, timed_out_error());
+        EXPECT_EQ(one->error, detail::timed_out_error());
         EXPECT_EQ(one->stopped, interruption::deadline);
         EXPECT_EQ(one->limit, time_limit::total_timeout);
         EXPECT_EQ(one->allowed, 15ms);
@@ -222,7 +222,7 @@ TEST(hedge_observer, is_told_of_attempts_that_end_after_its_deadline) {
         EXPECT_EQ(hedge->fail(2, 20, abortion()), "deliver 0 deadline, done");
         EXPECT_EQ(hedge.end_of(1).failure, failure_kind::timeout) << is_cancelled_too;
         EXPECT_EQ(hedge.end_of(1).stopped, interruption::deadline) << is_cancelled_too;
-        EXPECT_EQ(hedge.end_of(1).error, timed_out_error());
+        EXPECT_EQ(hedge.end_of(1).error, detail::timed_out_error());
         EXPECT_EQ(hedge.end_of(2).took, 10ms);
         EXPECT_EQ(hedge.told().back(), "ended deadline");
     }
@@ -240,7 +240,7 @@ TEST(hedge_observer, is_told_of_a_cancellation) {
                                        "attempt_ended 2", "ended cancelled"));
     EXPECT_EQ(hedge.end_of(1).stopped, interruption::cancellation);
     EXPECT_EQ(hedge.end_of(2).failure, failure_kind::permanent);
-    EXPECT_EQ(hedge.last().error, aborted_error());
+    EXPECT_EQ(hedge.last().error, detail::aborted_error());
     EXPECT_EQ(hedge.last().took, 14ms);
 
     observed_hedge before(hedge_policy(10ms));
@@ -276,7 +276,7 @@ TEST(hedge_observer, is_told_at_once_where_the_result_is_delivered_at_once) {
     late->go_on(10);
     EXPECT_EQ(late->go_on(15), "stop, deliver 0 deadline, wait");
     EXPECT_EQ(late.told().back(), "ended deadline");
-    EXPECT_EQ(late.end_of(2).error, aborted_error());
+    EXPECT_EQ(late.end_of(2).error, detail::aborted_error());
     EXPECT_EQ(late.end_of(2).stopped, interruption::deadline);
     EXPECT_EQ(late.end_of(2).message(), "operation timed out after 15 ms");
 }
@@ -305,10 +305,10 @@ TEST(hedge_observer, is_told_when_the_operation_is_dropped) {
 
 TEST(hedge_observer, is_told_that_there_is_no_room) {
     observed_hedge hedge(hedge_policy(10ms));
-    hedge->machine.refuse(no_buffer_space_error(), noon);
+    hedge->machine.refuse(detail::no_buffer_space_error(), noon);
     hedge->go_on(0);
     EXPECT_THAT(hedge.told(), elements("started", "ended budget"));
-    EXPECT_EQ(hedge.last().error, no_buffer_space_error());
+    EXPECT_EQ(hedge.last().error, detail::no_buffer_space_error());
     EXPECT_EQ(hedge.last().gate, "");
 }
 

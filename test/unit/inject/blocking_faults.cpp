@@ -123,7 +123,7 @@ TEST_F(blocking_faults, compose_with_other_forms) {
         EXPECT_EQ(which.number, 1u);
         return server;
     };
-    EXPECT_EQ(retry(on_endpoint(set, inject(at, plan)), thrice, waits), "a");
+    EXPECT_EQ(retry(on_endpoint(inject(at, plan), set), thrice, waits), "a");
     EXPECT_EQ(passed(), 9s);
 }
 

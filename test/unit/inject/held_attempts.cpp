@@ -273,7 +273,7 @@ TEST_F(held_attempts, of_a_hedge_may_be_awaited_and_choose_their_servers) {
     int succeeded = 0;
     for (int i = 0; i != 20; ++i)
         asio::co_spawn(io,
-                       async_hedge(on_endpoint(set, inject(fetch, plan)), hedge_policy(20ms).max_attempts(16)),
+                       async_hedge(on_endpoint(inject(fetch, plan), set), hedge_policy(20ms).max_attempts(16)),
                        [&](std::exception_ptr e, int) { succeeded += !e; });
     time.run();
     EXPECT_EQ(succeeded, 20);

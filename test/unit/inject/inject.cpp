@@ -175,7 +175,7 @@ std::vector<form> const forms{
              EXPECT_EQ(at, "a");
              return s.async_ask(std::forward<decltype(token)>(token));
          };
-         async_retry(io, on_endpoint(servers(), inject(ask, plan)), policy, on_code(done));
+         async_retry(io, on_endpoint(inject(ask, plan), servers()), policy, on_code(done));
      }},
     {"plain with an endpoint",
      [](auto& io, auto plan, server& s, auto policy, auto done) {
@@ -183,7 +183,7 @@ std::vector<form> const forms{
              EXPECT_EQ(at, "a");
              return s.played.next();
          };
-         async_retry(io, on_endpoint(servers(), inject(ask, plan)), policy, on_code(done));
+         async_retry(io, on_endpoint(inject(ask, plan), servers()), policy, on_code(done));
      }},
     {"awaitable with an endpoint",
      [](auto& io, auto plan, server& s, auto policy, auto done) {
@@ -191,18 +191,20 @@ std::vector<form> const forms{
              EXPECT_EQ(at, "a");
              co_return co_await s.await_ask();
          };
-         asio::co_spawn(io, async_retry(on_endpoint(servers(), inject(ask, plan)), policy), on_exception(done));
+         asio::co_spawn(io, async_retry(on_endpoint(inject(ask, plan), servers()), policy), on_exception(done));
      }},
     {"deferred with an endpoint",
      [](auto& io, auto plan, server& s, auto policy, auto done) {
          auto const ask = [&s](std::string const&) { return s.async_ask(asio::deferred); };
-         async_retry(io, on_endpoint(servers(), inject(ask, plan)), policy, on_code(done));
+         async_retry(io, on_endpoint(inject(ask, plan), servers()), policy, on_code(done));
      }},
     coded("around an endpoint",
           [](server& s) {
-              return on_endpoint(servers(), [&s](std::string const&, auto&& token) {
-                  return s.async_ask(std::forward<decltype(token)>(token));
-              });
+              return on_endpoint(
+                  [&s](std::string const&, auto&& token) {
+                      return s.async_ask(std::forward<decltype(token)>(token));
+                  },
+                  servers());
           }),
     coded("within another plan",
           [](server& s) { return inject(token_operation(s), enabled({.delays = {1, 0ms, 0ms}})); }),

@@ -81,7 +81,7 @@ retry_policy three_logged_attempts() {
 }
 
 std::string const is_unreachable = unreachable().message();
-std::string const is_canceled = aborted_error().message();
+std::string const is_canceled = detail::aborted_error().message();
 std::string const is_refused = hedge_script::refused_connection().error().message();
 
 // --- retries
@@ -102,7 +102,7 @@ TEST(log_observer, writes_a_line_for_each_retry_and_for_the_give_up) {
 TEST(log_observer, lines_have_fields) {
     logged_script script(three_logged_attempts().max_attempts(2));
     script->start();
-    script->fail(2ms, timed_out_error());
+    script->fail(2ms, detail::timed_out_error());
     script->wake(102ms);
     script->fail(104ms);
     ASSERT_THAT(script.log.lines, SizeIs(2));
@@ -111,8 +111,8 @@ TEST(log_observer, lines_have_fields) {
     EXPECT_EQ(retry.level, log_level::warning);
     EXPECT_EQ(retry.operation, script->machine.operation_number());
     EXPECT_EQ(retry.attempt, 1u);
-    EXPECT_EQ(retry.error, timed_out_error());
-    EXPECT_EQ(retry.message, timed_out_error().message());
+    EXPECT_EQ(retry.error, detail::timed_out_error());
+    EXPECT_EQ(retry.message, detail::timed_out_error().message());
     EXPECT_EQ(retry.delay, 100ms);
     EXPECT_FALSE(retry.is_hedge);
     log_line const& end = script.log.lines.at(1);
@@ -203,7 +203,7 @@ TEST(log_observer, writes_a_cancellation_as_information) {
     logged_script running(three_logged_attempts());
     running->start();
     running->machine.cancel();
-    running->fail(1ms, aborted_error());
+    running->fail(1ms, detail::aborted_error());
     EXPECT_THAT(running.lines(),
                 elements("info: attempt 1: " + is_canceled + "; gave up after 1 ms: cancelled"));
 
@@ -310,9 +310,9 @@ TEST(log_observer, writes_which_gate_lets_an_attempt_wait) {
 TEST(log_observer, writes_that_there_was_no_room) {
     logged_script script(three_logged_attempts());
     EXPECT_TRUE(script->machine.may_start(script->begin));
-    script->machine.refuse(no_buffer_space_error(), script->begin);
-    EXPECT_THAT(script.lines(),
-                elements("error: no attempt: " + no_buffer_space_error().message() + "; gave up: budget"));
+    script->machine.refuse(detail::no_buffer_space_error(), script->begin);
+    EXPECT_THAT(script.lines(), elements("error: no attempt: " + detail::no_buffer_space_error().message() +
+                                         "; gave up: budget"));
 }
 
 // --- hedges
@@ -355,8 +355,8 @@ TEST(log_observer, writes_how_hedges_end_otherwise) {
     late->start();
     late->go_on(20);
     late->go_on(30);
-    late->fail(1, 31, verdict::failure(aborted_error()));
-    late->fail(2, 32, verdict::failure(aborted_error()));
+    late->fail(1, 31, verdict::failure(detail::aborted_error()));
+    late->fail(2, 32, verdict::failure(detail::aborted_error()));
     EXPECT_THAT(late.lines(),
                 elements("error: 2 attempts: operation timed out after 30 ms; gave up after 32 ms: "
                          "deadline"));
@@ -365,7 +365,7 @@ TEST(log_observer, writes_how_hedges_end_otherwise) {
     cancelled->start();
     cancelled->machine.cancel(true);
     cancelled->go_on(1);
-    cancelled->fail(1, 2, verdict::failure(aborted_error()));
+    cancelled->fail(1, 2, verdict::failure(detail::aborted_error()));
     EXPECT_THAT(cancelled.lines(),
                 elements("info: 1 attempt: " + is_canceled + "; gave up after 2 ms: cancelled"));
 

@@ -65,7 +65,7 @@ TEST_F(metrics, count_operations_and_attempts) {
     play(3);
     std::optional<machine_script> running(std::in_place, endless_every_100ms().observe(observed));
     running->start();
-    running->fail(2ms, timed_out_error());
+    running->fail(2ms, detail::timed_out_error());
 
     retry_counts expected;
     expected.operations = 4;
@@ -128,7 +128,7 @@ void beat(std::shared_ptr<retry_metrics> const& observed) {
     hedged.start();
     hedged.go_on(10);
     hedged.succeed(2, 11);
-    hedged.fail(1, 12, verdict::failure(aborted_error()));
+    hedged.fail(1, 12, verdict::failure(detail::aborted_error()));
 }
 
 // Nobody has heard what the server would have answered. So they are no failures.

@@ -178,7 +178,7 @@ TEST(retry_traces, tell_what_stopped_an_attempt) {
         machine_script script(endless_every_100ms().observe(traces));
         script.start();
         script.machine.cancel();
-        script.fail(1ms, aborted_error());
+        script.fail(1ms, detail::aborted_error());
     }
     spans = spans_of(*traces);
     ASSERT_EQ(spans.size(), 2u);

@@ -52,7 +52,7 @@ void each_of_a_policy(D d, duration_judge each) {
     each("max_elapsed", [=]() -> kept_value { return p.max_elapsed(d).settings().max_elapsed; });
     each("max_waited", [=]() -> kept_value { return p.max_waited(d).settings().max_waited; });
     each("attempt_timeout", [=]() -> kept_value { return p.attempt_timeout(d).settings().attempt_timeout; });
-    each("set_up_within", [=]() -> kept_value { return p.set_up_within(d).settings().set_up_within; });
+    each("setup_timeout", [=]() -> kept_value { return p.setup_timeout(d).settings().setup_timeout; });
     each("idle_timeout", [=]() -> kept_value { return p.idle_timeout(d).settings().idle_timeout; });
     each("total_timeout", [=]() -> kept_value { return p.total_timeout(d).settings().total_timeout; });
     each("pushback_limit", [=]() -> kept_value { return p.pushback_limit(d).settings().pushback_limit; });

@@ -145,7 +145,7 @@ std::vector<form> const& forms() {
          [](program& p) {
              auto const set = std::make_shared<endpoint_set<int>>(std::vector{1, 2});
              async_retry(p.executor,
-                         on_endpoint(set, [&p](int, auto token) { return p.failing()(std::move(token)); }),
+                         on_endpoint([&p](int, auto token) { return p.failing()(std::move(token)); }, set),
                          quick(), p.on_executor());
          }},
         {"injected",

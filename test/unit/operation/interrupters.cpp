@@ -36,7 +36,7 @@ constexpr interrupter interrupters[] = {
     {interrupter::scope, "scope"},
     {interrupter::drain, "drain"},
     {interrupter::limit_of_attempts, "attempt_timeout"},
-    {interrupter::limit_of_attempts, "set_up_within"},
+    {interrupter::limit_of_attempts, "setup_timeout"},
     {interrupter::limit_of_attempts, "idle_timeout"},
     {interrupter::limit_of_operation, "total_timeout"},
     {interrupter::limit_of_operation, "deadline"},
@@ -133,8 +133,8 @@ private:
     void set(interrupter const& one, duration after) {
         if (one.name == "attempt_timeout")
             policy_ = policy_.attempt_timeout(after);
-        else if (one.name == "set_up_within")
-            policy_ = policy_.set_up_within(after);
+        else if (one.name == "setup_timeout")
+            policy_ = policy_.setup_timeout(after);
         else if (one.name == "idle_timeout")
             policy_ = policy_.idle_timeout(after);
         else if (one.name == "total_timeout")

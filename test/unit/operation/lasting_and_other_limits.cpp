@@ -79,11 +79,11 @@ TEST_F(lasting_limits, decision_41_a_last_attempt_is_left_time_by_clamp) {
 
 TEST_F(lasting_limits, whichever_is_first_ends_the_attempt) {
     retry_policy const once = retry_policy().max_attempts(1);
-    EXPECT_EQ(run(connection(7s), once.idle_timeout(5s).set_up_within(30s).attempt_timeout(1min)), 11s);
-    EXPECT_EQ(run(connection(7s), once.idle_timeout(5s).set_up_within(10s).attempt_timeout(1min)), 10s);
-    EXPECT_EQ(run(connection(7s, true), once.idle_timeout(5s).set_up_within(3s).attempt_timeout(1min)), 11s);
+    EXPECT_EQ(run(connection(7s), once.idle_timeout(5s).setup_timeout(30s).attempt_timeout(1min)), 11s);
+    EXPECT_EQ(run(connection(7s), once.idle_timeout(5s).setup_timeout(10s).attempt_timeout(1min)), 10s);
+    EXPECT_EQ(run(connection(7s, true), once.idle_timeout(5s).setup_timeout(3s).attempt_timeout(1min)), 11s);
     EXPECT_EQ(run(connection(1h), once.idle_timeout(5s).attempt_timeout(8s)), 8s);
-    EXPECT_EQ(run(connection(1h, true), once.idle_timeout(5s).set_up_within(3s).total_timeout(6s)), 6s);
+    EXPECT_EQ(run(connection(1h, true), once.idle_timeout(5s).setup_timeout(3s).total_timeout(6s)), 6s);
     EXPECT_EQ(ended, timed_out());
 }
 
@@ -115,14 +115,14 @@ TEST_F(lasting_limits, a_nested_retry_has_limits_of_its_own) {
     EXPECT_EQ(attempts, 2);
     EXPECT_EQ(run(nested(false), outer.idle_timeout(8s)), 8s) << "the outer attempt has said nothing";
     EXPECT_EQ(run(nested(true), outer.idle_timeout(8s)), 11s) << "it has, at 6 s";
-    EXPECT_EQ(run(nested(true), outer.idle_timeout(8s).set_up_within(9s)), 9s);
+    EXPECT_EQ(run(nested(true), outer.idle_timeout(8s).setup_timeout(9s)), 9s);
     EXPECT_EQ(ended, timed_out());
 }
 
 TEST_F(lasting_limits, are_cancelled_in_every_form) {
     retry_policy const any = retry_policy().unlimited_attempts();
-    std::vector<retry_policy> const policies = {any.idle_timeout(5s), any.set_up_within(1h),
-                                                any.idle_timeout(5s).set_up_within(1h).attempt_timeout(2h)};
+    std::vector<retry_policy> const policies = {any.idle_timeout(5s), any.setup_timeout(1h),
+                                                any.idle_timeout(5s).setup_timeout(1h).attempt_timeout(2h)};
     asio::cancellation_signal signal;
     auto const bound = [&] { return asio::bind_cancellation_slot(signal.slot(), note()); };
     auto const talkative = connection(1h); // its coroutines refer to it

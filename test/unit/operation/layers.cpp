@@ -102,7 +102,7 @@ struct two_layers : in_virtual_time {
     /// A set of servers around the inner operation.
     auto at_each_server() {
         return on_endpoint(
-            set, [this](attempt a, std::string const&) { return nest(a, form::given, ending::success); });
+            [this](attempt a, std::string const&) { return nest(a, form::given, ending::success); }, set);
     }
 
     bool is_ejected() const {
@@ -143,7 +143,7 @@ private:
             co_return co_await async_hedge(a, innermost, hedging, asio::use_awaitable);
         }
         case form::endpoint:
-            co_return co_await async_retry(a, on_endpoint(set, at_server), inner, asio::use_awaitable);
+            co_return co_await async_retry(a, on_endpoint(at_server, set), inner, asio::use_awaitable);
         default:
             co_return co_await async_retry(a, innermost, inner, asio::use_awaitable);
         }
@@ -201,14 +201,14 @@ TEST(layers, decision_74_an_outer_limit_is_the_inherited_deadline_of_the_inner_o
             layers.inner = layers.inner.gate(gate).observe(observer).on_give_up(
                 [&](retry_event const& event) { heard.push_back(event); });
             layers.play(f, ending::outer_limit);
-            EXPECT_EQ(layers.result, timed_out_error());
+            EXPECT_EQ(layers.result, detail::timed_out_error());
             ASSERT_EQ(gate->ends.size(), 1u);
             EXPECT_EQ(gate->ends[0].outcome, attempt_end::how::failed);
             EXPECT_EQ(gate->ends[0].kind, failure_kind::timeout);
             EXPECT_EQ(layers.is_ejected(), f == form::endpoint);
             ASSERT_EQ(observer->events.size(), 4u);
             for (observation const& each : {observer->events[2], observer->events[3]}) {
-                EXPECT_EQ(each.error, timed_out_error());
+                EXPECT_EQ(each.error, detail::timed_out_error());
                 EXPECT_EQ(each.stopped, interruption::deadline);
                 EXPECT_EQ(each.limit, time_limit::inherited);
             }
@@ -230,7 +230,7 @@ TEST(layers, decision_74_a_cancellation_before_the_deadline_remains_one) {
         layers.outer = layers.outer.attempt_timeout(100ms);
         layers.inner = layers.inner.total_timeout(50ms).gate(gate);
         layers.play(f, ending::cancelled);
-        EXPECT_EQ(layers.result, aborted_error());
+        EXPECT_EQ(layers.result, detail::aborted_error());
         EXPECT_EQ(gate->ends.at(0).outcome, attempt_end::how::abandoned);
         EXPECT_FALSE(layers.is_ejected());
     }
@@ -242,7 +242,7 @@ TEST(layers, decision_74_a_machine_knows_when_it_was_cancelled) {
         script.start();
         script.machine.cancel(script.begin + cancelled);
         script.machine.cancel(script.begin + ended);
-        retry_action const end = script.fail(ended, aborted_error());
+        retry_action const end = script.fail(ended, detail::aborted_error());
         EXPECT_EQ(end.reason, script.give_ups.at(0).reason);
         return script.give_ups[0];
     };
@@ -269,7 +269,7 @@ TEST(layers, decision_74_so_does_the_machine_of_a_hedge) {
         hedge_script script(hedge_policy(1h).total_timeout(10ms).gate(gate));
         script.start();
         cancel(script.machine, hedge_script::at(cancelled));
-        script.fail(1, 20, verdict::failure(aborted_error()));
+        script.fail(1, 20, verdict::failure(detail::aborted_error()));
         EXPECT_EQ(script.delivered.reason == stop_reason::deadline,
                   gate->ends.at(0).kind == failure_kind::timeout);
         return script.delivered.reason;
@@ -289,7 +289,7 @@ TEST(layers, decision_74_a_wait_that_is_cancelled_at_the_deadline_ends_by_it) {
     script.start();
     EXPECT_THAT(script.fail(), is_wait(100ms));
     script.machine.cancel(script.begin + 100ms);
-    EXPECT_THAT(script.wake(100ms), is_completion(stop_reason::deadline, timed_out_error()));
+    EXPECT_THAT(script.wake(100ms), is_completion(stop_reason::deadline, detail::timed_out_error()));
 }
 
 // --- gates in both layers

@@ -33,7 +33,7 @@ std::vector<limit_case> limit_cases() {
     auto const base = every_100ms(5).retry_if(any_failure);
     return {{"attempt_timeout", base.attempt_timeout(1s)},
             {"idle_timeout", base.idle_timeout(1s)},
-            {"set_up_within", base.set_up_within(1s)},
+            {"setup_timeout", base.setup_timeout(1s)},
             {"total_timeout", base.total_timeout(1s)},
             {"both", base.attempt_timeout(1s).total_timeout(3s)}};
 }
@@ -183,21 +183,21 @@ TEST(marked_attempts_of_a_thread, decision_48_are_made_once) {
     auto throws = [&] {
         ++posts;
         waits.time += 2s;
-        throw permanent(boost::system::system_error(aborted_error()));
+        throw permanent(boost::system::system_error(detail::aborted_error()));
     };
     try {
         retry(throws, policy, waits);
         ADD_FAILURE();
     } catch (boost::system::system_error const& e) {
-        EXPECT_EQ(e.code(), timed_out_error());
+        EXPECT_EQ(e.code(), detail::timed_out_error());
     }
     EXPECT_EQ(posts, 1);
     auto returns = [&]() -> error_code {
         ++posts;
         waits.time += 2s;
-        return permanent(aborted_error());
+        return permanent(detail::aborted_error());
     };
-    EXPECT_EQ(retry(returns, policy, waits), timed_out_error());
+    EXPECT_EQ(retry(returns, policy, waits), detail::timed_out_error());
     EXPECT_EQ(posts, 2);
 }
 
@@ -238,7 +238,7 @@ TEST_F(told_deadlines, decision_51_are_the_earlier_of_the_attempts_and_the_opera
         expect({250ms});
         start(policy.idle_timeout(100ms).total_timeout(250ms));
         expect({250ms, 150ms, 50ms});
-        start(policy.set_up_within(100ms));
+        start(policy.setup_timeout(100ms));
         expect({duration::max(), duration::max(), duration::max()});
     }
 }
@@ -265,7 +265,7 @@ TEST(told_deadlines_of_a_thread, decision_51_are_the_earlier_of_the_attempts_and
     auto operation = [&](attempt a) -> error_code {
         left.push_back(a.deadline - waits.now());
         waits.time += 100ms;
-        return timed_out_error();
+        return detail::timed_out_error();
     };
     auto const policy = retry_policy().max_attempts(3).backoff(constant(0s)).jitter(no_jitter());
     retry(operation, policy.attempt_timeout(100ms).total_timeout(250ms), waits);

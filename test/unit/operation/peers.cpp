@@ -92,7 +92,7 @@ TEST_F(peers_in_time, decision_08_the_last_error_is_what_an_attempt_really_came_
     start(endless_every_100ms().total_timeout(150ms));
     fail(refused());
     time.run();
-    EXPECT_EQ(record.error, timed_out_error());
+    EXPECT_EQ(record.error, detail::timed_out_error());
     EXPECT_EQ(report.reason, stop_reason::deadline);
     EXPECT_EQ(report.last_error, unreachable()) << "though it was told to stop";
 }
@@ -101,7 +101,7 @@ TEST_F(peers_in_time, decision_08_an_attempt_that_only_says_it_was_stopped_came_
     start(endless_every_100ms().total_timeout(150ms));
     fail(refused());
     time.run();
-    EXPECT_EQ(record.error, timed_out_error());
+    EXPECT_EQ(record.error, detail::timed_out_error());
     EXPECT_EQ(report.last_error, refused()) << "what the attempt before came to";
 }
 
@@ -109,7 +109,7 @@ TEST_F(peers_in_time, decision_08_an_attempt_that_takes_too_long_came_to_that) {
     start(endless_every_100ms().attempt_timeout(10ms).max_attempts(2));
     fail(refused());
     time.run();
-    EXPECT_EQ(report.last_error, timed_out_error());
+    EXPECT_EQ(report.last_error, detail::timed_out_error());
 }
 
 // Failsafe refuses it. A backoff may be a callable, and an attempt be made all the same.
@@ -157,7 +157,7 @@ TEST_F(peers_in_time, decision_13_cancelled_before_the_start_means_no_attempt) {
     async_retry(
         scope, [&] { return ++calls; }, retry_policy(), [&](std::exception_ptr e, int) { error = code_of(e); });
     time.run();
-    EXPECT_EQ(error, aborted_error());
+    EXPECT_EQ(error, detail::aborted_error());
     EXPECT_EQ(calls, 0);
 
 #ifdef __cpp_lib_jthread
@@ -169,7 +169,7 @@ TEST_F(peers_in_time, decision_13_cancelled_before_the_start_means_no_attempt) {
                       return error_code();
                   },
                   retry_policy(), stop.get_token()),
-              aborted_error());
+              detail::aborted_error());
     EXPECT_EQ(calls, 0);
 #endif
 }

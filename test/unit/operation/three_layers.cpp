@@ -55,7 +55,7 @@ protected:
                 co_await async_hedge(which, innermost, hedge_policy(1h).gate(between), asio::use_awaitable);
             } else if (how == middle::endpoint) {
                 auto const at_server = [innermost](attempt there, int) { return innermost(there); };
-                auto const chosen = on_endpoint(set, at_server);
+                auto const chosen = on_endpoint(at_server, set);
                 co_await async_retry(which, chosen, once(between), asio::use_awaitable);
             } else {
                 co_await async_retry(which, innermost, once(between), asio::use_awaitable);
@@ -144,7 +144,7 @@ TEST_F(three_layers, decision_76_a_wait_that_is_too_long_further_in_says_nothing
             };
             co_await async_retry(which, leaf, inner, asio::use_awaitable);
         };
-        auto const chosen = on_endpoint(set, at_server);
+        auto const chosen = on_endpoint(at_server, set);
         for (int i = 0; i != 40; ++i)
             async_retry(io, chosen, once(breaker).attempt_timeout(50ms), [](std::exception_ptr) {});
         time.run();

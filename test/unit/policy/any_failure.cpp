@@ -24,13 +24,13 @@ retry_policy anything() {
 TEST(any_failure, decision_17_retries_an_abortion_that_nobody_of_ours_asked_for) {
     machine_script script(anything());
     script.start();
-    EXPECT_THAT(script.fail(0s, aborted_error()), is_wait(100ms));
+    EXPECT_THAT(script.fail(0s, detail::aborted_error()), is_wait(100ms));
     script.wake();
-    EXPECT_THAT(script.fail_with(boost::system::system_error(aborted_error())), is_wait(100ms));
+    EXPECT_THAT(script.fail_with(boost::system::system_error(detail::aborted_error())), is_wait(100ms));
 
     machine_script by_default(endless_every_100ms());
     by_default.start();
-    EXPECT_THAT(by_default.fail(0s, aborted_error()),
+    EXPECT_THAT(by_default.fail(0s, detail::aborted_error()),
                 is_completion(stop_reason::not_retryable, no_replacement));
 }
 
@@ -47,7 +47,7 @@ TEST(any_failure, retries_codes_exceptions_and_rejected_results) {
 TEST(any_failure, a_permanent_error_ends_it_all_the_same) {
     machine_script script(anything());
     script.start();
-    EXPECT_EQ(script.fail_with(permanent(aborted_error())).reason, stop_reason::not_retryable);
+    EXPECT_EQ(script.fail_with(permanent(detail::aborted_error())).reason, stop_reason::not_retryable);
 }
 
 // A lost connection as Boost.Redis reports it, and then somebody who really cancels.
@@ -82,12 +82,12 @@ TEST(any_failure, decision_17_nor_that_of_a_scope_or_a_time_limit) {
     EXPECT_EQ(in_scope.error, aborted());
     async_retry(io, attempt, anything().total_timeout(1s), in_time.handler());
     time.run();
-    EXPECT_EQ(in_time.error, timed_out_error());
+    EXPECT_EQ(in_time.error, detail::timed_out_error());
     EXPECT_EQ(attempts.started, 2u);
 }
 
 TEST(any_failure, may_be_a_part_of_an_own_predicate) {
-    EXPECT_TRUE(any_failure(aborted_error()));
+    EXPECT_TRUE(any_failure(detail::aborted_error()));
     EXPECT_TRUE(any_failure(std::make_exception_ptr(1)));
     int asked = 0;
     auto const counted = [&](error_code const& code) { return ++asked < 3 && any_failure(code); };

@@ -92,16 +92,16 @@ TEST(condition, has_a_message) {
 
 TEST(error, borrowed_codes_compare_with_the_portable_conditions) {
 #ifndef ASIO_RETRY_STANDALONE // whose codes are equal to no condition in some versions
-    EXPECT_TRUE(timed_out_error() == boost::system::errc::timed_out);
-    EXPECT_TRUE(aborted_error() == boost::system::errc::operation_canceled);
+    EXPECT_TRUE(detail::timed_out_error() == boost::system::errc::timed_out);
+    EXPECT_TRUE(detail::aborted_error() == boost::system::errc::operation_canceled);
 #endif
-    EXPECT_EQ(timed_out_error().category(), boost::system::system_category());
-    EXPECT_EQ(aborted_error().category(), boost::system::system_category());
+    EXPECT_EQ(detail::timed_out_error().category(), boost::system::system_category());
+    EXPECT_EQ(detail::aborted_error().category(), boost::system::system_category());
 }
 
 TEST(code_of, finds_the_code_in_a_boost_system_error) {
-    auto const e = std::make_exception_ptr(boost::system::system_error(timed_out_error(), "context"));
-    EXPECT_EQ(code_of(e), timed_out_error());
+    auto const e = std::make_exception_ptr(boost::system::system_error(detail::timed_out_error(), "context"));
+    EXPECT_EQ(code_of(e), detail::timed_out_error());
 }
 
 TEST(code_of, finds_the_code_in_a_standard_system_error) {
@@ -113,7 +113,7 @@ TEST(code_of, finds_the_code_in_a_standard_system_error) {
 
 // A Boost error code that travelled in a std::system_error compares equal to what it was.
 TEST(code_of, gives_back_the_boost_code_that_a_standard_system_error_carries) {
-    std::vector<error_code> codes{aborted_error(), timed_out_error()};
+    std::vector<error_code> codes{detail::aborted_error(), detail::timed_out_error()};
 #ifdef __cpp_rtti // without it Boost.System cannot unwrap other categories
     codes.push_back(error::result_rejected);
 #endif
@@ -128,7 +128,7 @@ TEST(code_of, is_never_the_code_of_a_success) {
 }
 
 TEST(code_of, says_that_memory_ran_out) {
-    EXPECT_EQ(code_of(std::make_exception_ptr(std::bad_alloc())), no_memory_error());
+    EXPECT_EQ(code_of(std::make_exception_ptr(std::bad_alloc())), detail::no_memory_error());
 }
 
 TEST(code_of, names_every_other_exception) {

@@ -60,7 +60,7 @@ TEST(event_facts, a_give_up_in_a_wait_has_the_error_of_the_operation_which_says_
     script.machine.cancel();
     script.wake(50ms);
     EXPECT_EQ(script.give_ups.at(0).attempt, 1u);
-    EXPECT_EQ(script.give_ups[0].error, aborted_error());
+    EXPECT_EQ(script.give_ups[0].error, detail::aborted_error());
     EXPECT_EQ(script.give_ups[0].sent, effect::possible);
 }
 
@@ -100,7 +100,7 @@ TEST(event_facts, says_what_told_the_attempt_to_stop) {
     machine_script cancelled(endless_every_100ms());
     cancelled.start();
     cancelled.machine.cancel();
-    cancelled.fail(5ms, aborted_error());
+    cancelled.fail(5ms, detail::aborted_error());
     EXPECT_EQ(cancelled.give_ups.at(0).stopped, interruption::cancellation);
 }
 
@@ -175,7 +175,7 @@ TEST(retry_if_of_an_event, is_told_what_hooks_are_told) {
     script.wake(1100ms);
     EXPECT_THAT(script.fail(1150ms), is_completion(stop_reason::not_retryable, no_replacement));
     ASSERT_EQ(asked.size(), 2u);
-    EXPECT_EQ(asked[0].error, timed_out_error());
+    EXPECT_EQ(asked[0].error, detail::timed_out_error());
     EXPECT_EQ(asked[0].took, 1s);
     EXPECT_EQ(asked[1].attempt, 2u);
     EXPECT_EQ(asked[1].elapsed, 1150ms);
@@ -219,7 +219,8 @@ TEST(retry_if_of_a_type, asks_about_exceptions_of_that_type_alone) {
     machine_script script(policy);
     script.start();
     EXPECT_THAT(script.fail(0s, unreachable()), is_wait(100ms));
-    EXPECT_THAT(script.fail(0s, aborted_error()), is_completion(stop_reason::not_retryable, no_replacement));
+    EXPECT_THAT(script.fail(0s, detail::aborted_error()),
+                is_completion(stop_reason::not_retryable, no_replacement));
 }
 
 TEST(retry_if_of_a_type, refuses_what_is_empty) {

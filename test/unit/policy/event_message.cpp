@@ -35,16 +35,16 @@ TEST(event_message, decision_49_is_what_the_exception_says_or_the_code) {
     script.start();
     script.fail_with(std::runtime_error("no such host"));
     script.wake();
-    script.fail({}, timed_out_error());
+    script.fail({}, detail::timed_out_error());
     script.wake();
     script.fail({}, verdict::failure(std::make_exception_ptr(42)));
     script.wake();
-    script.fail_with(boost::system::system_error(timed_out_error(), "read"));
+    script.fail_with(boost::system::system_error(detail::timed_out_error(), "read"));
     ASSERT_EQ(script.retries.size(), 4u);
     EXPECT_EQ(script.retries[0].message(), "no such host");
-    EXPECT_EQ(script.retries[1].message(), timed_out_error().message());
+    EXPECT_EQ(script.retries[1].message(), detail::timed_out_error().message());
     EXPECT_EQ(script.retries[2].message(), make_error_code(error::operation_threw).message());
-    EXPECT_EQ(script.retries[3].message(), "read: " + timed_out_error().message());
+    EXPECT_EQ(script.retries[3].message(), "read: " + detail::timed_out_error().message());
     EXPECT_EQ(retry_event().message(), "succeeded");
 }
 
@@ -54,10 +54,11 @@ TEST(event_message, decision_49_has_no_number_of_a_code_and_no_place_in_a_header
     auto const message_of_thrown = [](std::string const& what) {
         machine_script script(event_policy());
         script.start();
-        script.fail({}, verdict::failure(timed_out_error(), std::make_exception_ptr(std::runtime_error(what))));
+        script.fail(
+            {}, verdict::failure(detail::timed_out_error(), std::make_exception_ptr(std::runtime_error(what))));
         return script.retries.at(0).message();
     };
-    std::string const text = timed_out_error().message();
+    std::string const text = detail::timed_out_error().message();
     EXPECT_EQ(message_of_thrown(text + " [system:110]"), text);
     EXPECT_EQ(message_of_thrown("read: " + text + " [system:110 at x.hpp:1 in function 'f']"), "read: " + text);
     EXPECT_EQ(message_of_thrown(text + " [system:110] of a"), text + " [system:110] of a") << "more follows";
@@ -131,13 +132,13 @@ TEST(event_message, decision_49_of_a_limit_says_which_and_how_long_it_is) {
 }
 
 TEST(event_message, decision_49_of_an_attempt_that_was_not_set_up_or_fell_silent) {
-    machine_script script(event_policy().set_up_within(10s).idle_timeout(2s).attempt_timeout(60s));
+    machine_script script(event_policy().setup_timeout(10s).idle_timeout(2s).attempt_timeout(60s));
     script.machine.expect_marks();
     script.start();
     script.limit(0s);
     script.machine.on_progress(script.begin + 1s);
     script.machine.on_attempt_limit(script.begin + 3s);
-    script.fail(3s, aborted_error());
+    script.fail(3s, detail::aborted_error());
     EXPECT_EQ(script.retries.at(0).message(), "attempt was silent for 2 s");
 
     script.wake(4s);
@@ -145,7 +146,7 @@ TEST(event_message, decision_49_of_an_attempt_that_was_not_set_up_or_fell_silent
     for (auto const at : {5s, 7s, 9s, 11s, 13s})
         script.machine.on_progress(script.begin + at);
     script.machine.on_attempt_limit(script.begin + 14s);
-    script.fail(14s, aborted_error());
+    script.fail(14s, detail::aborted_error());
     EXPECT_EQ(script.retries.at(1).message(), "attempt was not set up within 10 s");
 
     script.wake(15s);
@@ -153,7 +154,7 @@ TEST(event_message, decision_49_of_an_attempt_that_was_not_set_up_or_fell_silent
     script.machine.on_healthy(script.begin + 16s);
     script.machine.on_progress(script.begin + 74s);
     script.machine.on_attempt_limit(script.begin + 75s);
-    script.fail(75s, aborted_error());
+    script.fail(75s, detail::aborted_error());
     EXPECT_EQ(script.retries.at(2).message(), "attempt timed out after 60 s");
 }
 
@@ -161,13 +162,13 @@ TEST(event_message, decision_49_of_an_attempt_that_was_not_set_up_or_fell_silent
 TEST(event_message, decision_49_names_the_limit_of_the_last_attempt_when_a_gate_refuses_the_next) {
     auto const gate = std::make_shared<named_gate>();
     gate->refused_from = 2;
-    machine_script script(event_policy().attempt_timeout(10s).idle_timeout(9s).set_up_within(8s).gate(gate));
+    machine_script script(event_policy().attempt_timeout(10s).idle_timeout(9s).setup_timeout(8s).gate(gate));
     script.machine.expect_marks();
     script.start();
     script.limit(0s);
     script.machine.on_healthy(script.begin + 2s);
     script.machine.on_attempt_limit(script.begin + 10s);
-    script.fail(10s, aborted_error());
+    script.fail(10s, detail::aborted_error());
     EXPECT_EQ(script.retries.at(0).limit, time_limit::attempt_timeout);
     script.wake(11s);
     ASSERT_EQ(script.give_ups.size(), 1u);
@@ -199,7 +200,7 @@ TEST(event_message, decision_49_an_event_has_the_kind_of_its_failure) {
     script.start();
     script.fail({}, boost::system::errc::make_error_code(boost::system::errc::connection_refused));
     script.wake();
-    script.fail({}, timed_out_error());
+    script.fail({}, detail::timed_out_error());
     script.wake();
     script.fail({}, verdict::rejected(judge_http(429)));
     script.wake();
@@ -224,7 +225,7 @@ TEST(event_message, decision_49_the_kind_is_by_the_policys_own_classify) {
     script.start();
     script.fail();
     script.wake();
-    script.fail({}, timed_out_error());
+    script.fail({}, detail::timed_out_error());
     EXPECT_EQ(script.retries.at(0).kind, failure_kind::throttled);
     EXPECT_EQ(script.give_ups.at(0).kind, failure_kind::transient);
 }

@@ -135,7 +135,7 @@ TEST(failure_class, of_the_same_code_in_another_category) {
     EXPECT_EQ(classify(boost::system::errc::make_error_code(boost::system::errc::connection_refused)),
               not_done);
     EXPECT_EQ(classify(std::make_error_code(std::errc::connection_refused)), not_done);
-    EXPECT_EQ(classify(std::error_code(timed_out_error().value(), std::system_category())), no_answer);
+    EXPECT_EQ(classify(std::error_code(detail::timed_out_error().value(), std::system_category())), no_answer);
 
     struct of_a_driver final : boost::system::error_category {
         char const* name() const noexcept override { return "driver"; }

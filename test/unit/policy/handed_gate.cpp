@@ -155,7 +155,7 @@ TEST_F(handed_gate, decision_75_an_abandoned_request_has_the_time_of_its_admissi
         machine_script inner(nested(with(gate), outer), outer.begin + 2s);
         inner.start();
         inner.machine.cancel();
-        inner.fail(1s, aborted_error());
+        inner.fail(1s, detail::aborted_error());
     }
     EXPECT_EQ(gate->ends.at(0).outcome, attempt_end::how::abandoned);
     EXPECT_EQ(gate->ends[0].now, outer.begin);

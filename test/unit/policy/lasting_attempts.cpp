@@ -34,8 +34,8 @@ duration renewed(machine_script const& script, duration reached) {
     return script.machine.renewed_limit(script.begin + reached) - script.begin;
 }
 
-TEST(set_up_within, is_over_with_the_mark) {
-    machine_script script(endless_every_100ms().set_up_within(10s));
+TEST(setup_timeout, is_over_with_the_mark) {
+    machine_script script(endless_every_100ms().setup_timeout(10s));
     script.machine.expect_marks();
     script.start();
     EXPECT_EQ(script.limit(), 10s);
@@ -47,8 +47,18 @@ TEST(set_up_within, is_over_with_the_mark) {
     script.wake(30s);
     EXPECT_EQ(script.limit(30s), 40s) << "each attempt anew";
     EXPECT_THAT(script.expire(30s, 40s), is_wait(100ms));
-    EXPECT_EQ(script.retries.back().error, timed_out_error());
+    EXPECT_EQ(script.retries.back().error, detail::timed_out_error());
 }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+TEST(setup_timeout, has_its_earlier_name_until_0_5) {
+    EXPECT_EQ(retry_policy().set_up_within(10s).settings().setup_timeout, 10s);
+    EXPECT_THAT(calling([] { (void)retry_policy().set_up_within(0s); }),
+                refuses("setup_timeout", "0", "must be positive"));
+    static_assert(time_limit::set_up_within == time_limit::setup_timeout);
+}
+#pragma GCC diagnostic pop
 
 TEST(idle_timeout, counts_from_the_last_sign) {
     machine_script script(endless_every_100ms().idle_timeout(5s).attempt_timeout(1min).total_timeout(70s));
@@ -69,7 +79,7 @@ TEST(idle_timeout, counts_from_the_last_sign) {
 }
 
 TEST(idle_timeout, holds_for_no_operation_that_cannot_say_anything) {
-    machine_script script(endless_every_100ms().idle_timeout(5s).set_up_within(1s));
+    machine_script script(endless_every_100ms().idle_timeout(5s).setup_timeout(1s));
     script.start();
     EXPECT_EQ(script.machine.attempt_limit(script.begin), time_point::max());
     EXPECT_FALSE(script.machine.hears_attempt());
@@ -80,8 +90,8 @@ TEST(idle_timeout, zero_is_refused) {
                 refuses("idle_timeout", "0", "must be positive"));
     EXPECT_THAT(calling([] { (void)retry_policy().idle_timeout(-1s); }),
                 refuses("idle_timeout", "-1", "must be positive"));
-    EXPECT_THAT(calling([] { (void)retry_policy().set_up_within(0s); }),
-                refuses("set_up_within", "0", "must be positive"));
+    EXPECT_THAT(calling([] { (void)retry_policy().setup_timeout(0s); }),
+                refuses("setup_timeout", "0", "must be positive"));
 }
 
 /// Connections in virtual time, of each form and in each place.
@@ -160,7 +170,7 @@ TEST_F(lasting, what_is_not_set_up_in_time_is_tried_again) {
         a.mark_healthy();
         co_await wait(1h);
     };
-    expect(connection, policy().set_up_within(10s), 20s + 200ms + 5s + 1h);
+    expect(connection, policy().setup_timeout(10s), 20s + 200ms + 5s + 1h);
     EXPECT_THAT(failures, SizeIs(2));
 }
 
@@ -186,14 +196,14 @@ TEST_F(lasting, both_hold_and_neither_beyond_the_other_limits) {
                 a.mark_healthy();
         }
     };
-    retry_policy const with = policy().idle_timeout(2s).set_up_within(3s).attempt_timeout(1min);
+    retry_policy const with = policy().idle_timeout(2s).setup_timeout(3s).attempt_timeout(1min);
     expect(connection, with, 3s + 100ms + 1min + 100ms + 3s, timed_out());
     expect(connection, with.total_timeout(30s), 30s, timed_out());
 }
 
 TEST_F(lasting, what_takes_no_attempt_has_no_such_limit) {
     auto const connection = [this]() -> asio::awaitable<void> { co_await wait(1h); };
-    async_retry(io, connection, policy().idle_timeout(5s).set_up_within(1s), note());
+    async_retry(io, connection, policy().idle_timeout(5s).setup_timeout(1s), note());
     time_point const began = time.now();
     time.run();
     EXPECT_EQ(ended, error_code());
@@ -251,7 +261,7 @@ TEST_F(lasting, is_destroyed_with_its_context_after_its_limit_has_moved) {
 TEST(blocking_lasting, is_looked_at_when_the_attempt_has_ended) {
     manual_waits waits;
     std::vector<error_code> errors;
-    auto const policy = every_100ms().idle_timeout(5s).set_up_within(10s).retry_if([&](error_code const& ec) {
+    auto const policy = every_100ms().idle_timeout(5s).setup_timeout(10s).retry_if([&](error_code const& ec) {
         errors.push_back(ec);
         return true;
     });
@@ -278,7 +288,7 @@ TEST(lasting_threads, signs_meet_their_limits) {
                             .backoff(constant(20us))
                             .max_attempts(4)
                             .idle_timeout(100us)
-                            .set_up_within(150us)
+                            .setup_timeout(150us)
                             .total_timeout(1min);
     for (int i = 0; i != operations; ++i) {
         auto const connection = [&pool, i](attempt const& a, auto token) {

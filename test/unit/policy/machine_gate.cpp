@@ -52,7 +52,7 @@ TEST(retry_machine, decision_26_tells_the_gate_the_story_of_an_operation) {
     EXPECT_THAT(script->start(), is_attempt());
     EXPECT_THAT(script->fail(3ms), is_wait(100ms));
     EXPECT_THAT(script->wake(103ms), is_attempt());
-    EXPECT_THAT(script->fail(110ms, timed_out_error()), is_wait(100ms));
+    EXPECT_THAT(script->fail(110ms, detail::timed_out_error()), is_wait(100ms));
     EXPECT_THAT(script->wake(210ms), is_attempt());
     script->machine.on_success(script->begin + 215ms);
     EXPECT_THAT(script.told(), elements("admit 1", "failed 1 transient", "acquire transient", "admit 2",
@@ -153,7 +153,7 @@ TEST(retry_machine, tells_limits_from_cancellations) {
 
     gated_script total(endless_every_100ms().total_timeout(1s));
     total->start();
-    EXPECT_THAT(total->expire(0s, 1s), is_completion(stop_reason::deadline, timed_out_error()));
+    EXPECT_THAT(total->expire(0s, 1s), is_completion(stop_reason::deadline, detail::timed_out_error()));
     EXPECT_THAT(total.told(), elements("admit 1", "failed 1 timeout"));
 
     gated_script cancelled;
@@ -171,7 +171,7 @@ TEST(retry_machine, tells_limits_from_cancellations) {
 
     gated_script exhausted;
     exhausted->start();
-    exhausted->machine.on_exception(no_memory_error(), nullptr);
+    exhausted->machine.on_exception(detail::no_memory_error(), nullptr);
     EXPECT_THAT(exhausted.told(), elements("admit 1", "abandoned 1"));
 }
 
@@ -185,7 +185,7 @@ TEST(retry_machine, decision_47_what_is_marked_after_its_time_is_an_answer_but_f
         EXPECT_EQ(answered.told().back(), "failed 1 permanent");
         gated_script silent(policy);
         silent->start();
-        silent->expire(0s, 1s, verdict::failure(std::make_exception_ptr(permanent(aborted_error()))));
+        silent->expire(0s, 1s, verdict::failure(std::make_exception_ptr(permanent(detail::aborted_error()))));
         EXPECT_EQ(silent.told().back(), "failed 1 timeout");
     }
 }
@@ -227,21 +227,21 @@ TEST(retry_machine, decision_26_its_destructor_leaves_nothing_behind) {
 
     gated_script waiting;
     waiting->start();
-    waiting->fail(0s, timed_out_error());
+    waiting->fail(0s, detail::timed_out_error());
     waiting.destroy();
     EXPECT_THAT(waiting.told(),
                 elements("admit 1", "failed 1 timeout", "acquire timeout", "give_back timeout"));
 
     gated_script no_room;
     EXPECT_TRUE(no_room->machine.may_start(no_room->begin));
-    no_room->machine.refuse(no_buffer_space_error(), no_room->begin);
+    no_room->machine.refuse(detail::no_buffer_space_error(), no_room->begin);
     EXPECT_THAT(no_room.told(), elements("admit 1", "abandoned 1"));
 
     gated_script cancelled;
     cancelled->start();
     cancelled->fail();
     cancelled->machine.cancel();
-    EXPECT_THAT(cancelled->wake(50ms), is_completion(stop_reason::cancelled, aborted_error()));
+    EXPECT_THAT(cancelled->wake(50ms), is_completion(stop_reason::cancelled, detail::aborted_error()));
     EXPECT_THAT(cancelled.told(),
                 elements("admit 1", "failed 1 transient", "acquire transient", "give_back transient"));
     for (auto* each : {&running, &waiting, &no_room, &cancelled})
@@ -409,7 +409,7 @@ TEST(retry_machine, waits_when_refused_a_lease_and_asks_for_it_again) {
     gated_script script(doubling());
     script.gate->grants = {false, false, true};
     script->start();
-    EXPECT_THAT(script->fail(0s, timed_out_error()), is_wait(100ms));
+    EXPECT_THAT(script->fail(0s, detail::timed_out_error()), is_wait(100ms));
     EXPECT_THAT(script->wake(100ms), is_wait(400ms));
     EXPECT_THAT(script->wake(500ms), is_attempt());
     EXPECT_THAT(script.told(), elements("admit 1", "failed 1 timeout", "no lease timeout", "no lease timeout",
@@ -476,7 +476,7 @@ TEST(retry_machine, a_wait_when_refused_keeps_within_limits) {
     cancelled.gate->refusals = {5s};
     EXPECT_THAT(cancelled->start(), is_wait(5100ms));
     cancelled->machine.cancel();
-    EXPECT_THAT(cancelled->wake(1s), is_completion(stop_reason::cancelled, aborted_error()));
+    EXPECT_THAT(cancelled->wake(1s), is_completion(stop_reason::cancelled, detail::aborted_error()));
     EXPECT_THAT(cancelled.told(), elements("refuse 1"));
     for (auto* each : {&elapsed, &total, &cancelled})
         EXPECT_TRUE(each->gate->is_balanced());
@@ -531,7 +531,7 @@ TEST(retry_machine, a_gate_may_cancel_the_operation) {
             script.fail();
             action = script.wake(100ms);
         }
-        EXPECT_THAT(action, is_completion(stop_reason::cancelled, aborted_error()));
+        EXPECT_THAT(action, is_completion(stop_reason::cancelled, detail::aborted_error()));
         EXPECT_EQ(gate->running, 0);
         EXPECT_EQ(gate->last.outcome, attempt_end::how::abandoned);
         EXPECT_EQ(gate->last.number, at);

@@ -159,7 +159,8 @@ TEST(machine_rules, rejected_values_are_failures_too) {
 }
 
 TEST(machine_rules, what_took_too_long_is_timed_out) {
-    auto const policy = doubling_policy().attempt_timeout(1s).when(is(timed_out_error()), constant(1min));
+    auto const policy =
+        doubling_policy().attempt_timeout(1s).when(is(detail::timed_out_error()), constant(1min));
     machine_script script(policy);
     script.start();
     EXPECT_THAT(script.expire({}, 1s), is_wait(1min));
@@ -320,7 +321,7 @@ TEST(machine_rules, may_cancel) {
         constant(1s)));
     machine = &script.machine;
     script.start();
-    EXPECT_THAT(script.fail({}, code_a()), is_completion(stop_reason::cancelled, aborted_error()));
+    EXPECT_THAT(script.fail({}, code_a()), is_completion(stop_reason::cancelled, detail::aborted_error()));
 }
 
 TEST(machine_rules, decision_4_refuse_nonsense) {

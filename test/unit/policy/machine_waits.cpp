@@ -86,7 +86,7 @@ TEST_F(machine_waits, decision_69_one_that_was_let_in_by_a_closed_breaker_frees_
         admission const probe = breaker->admit(1, noon + 6s);
         EXPECT_EQ(probe.until, noon + 6s);
         second.machine.cancel();
-        EXPECT_THAT(second.wake(7s), is_completion(stop_reason::cancelled, aborted_error()));
+        EXPECT_THAT(second.wake(7s), is_completion(stop_reason::cancelled, detail::aborted_error()));
         EXPECT_EQ(breaker->admit(1, noon + 8s).refusal, error::circuit_open) << "the probe runs";
         breaker->on_end(detail::unbegun(1, probe));
         EXPECT_EQ(breaker->admit(1, noon + 9s).until, noon + 9s);
@@ -186,7 +186,7 @@ TEST_F(machine_waits, decision_69_a_place_that_one_queue_gives_at_once_is_none_a
     first.machine.on_success(noon + 10ms);
     EXPECT_THAT(second.wake(10ms), is_attempt());
     third.machine.cancel();
-    EXPECT_THAT(third.wake(20ms), is_completion(stop_reason::cancelled, aborted_error()));
+    EXPECT_THAT(third.wake(20ms), is_completion(stop_reason::cancelled, detail::aborted_error()));
     second.machine.on_success(noon + 30ms);
     EXPECT_EQ(queue->in_flight() + queue->queued(), 0u);
 }
@@ -205,7 +205,7 @@ TEST_F(machine_waits, decision_69_one_that_ends_in_the_second_queue_leaves_both_
         if (is_granted)
             at_second.machine.on_success(noon + 20ms);
         both.machine.cancel();
-        EXPECT_THAT(both.wake(20ms), is_completion(stop_reason::cancelled, aborted_error()));
+        EXPECT_THAT(both.wake(20ms), is_completion(stop_reason::cancelled, detail::aborted_error()));
         EXPECT_EQ(first->in_flight() + first->queued() + second->queued(), 0u);
         EXPECT_EQ(second->in_flight(), is_granted ? 0u : 1u);
         EXPECT_TRUE(probe->told.empty()) << "an operation that ends asks no other gate";
@@ -284,7 +284,7 @@ TEST_F(machine_waits, decision_69_two_rates_get_their_own_times_back) {
             auto& one = operation(waiting_at(both));
             EXPECT_THAT(one.start(), is_wait(200ms));
             one.machine.cancel();
-            EXPECT_THAT(one.wake(50ms), is_completion(stop_reason::cancelled, aborted_error()));
+            EXPECT_THAT(one.wake(50ms), is_completion(stop_reason::cancelled, detail::aborted_error()));
         }
         EXPECT_EQ(fast->admit(1, noon + 50ms).until, noon + 100ms);
         EXPECT_EQ(slow->admit(1, noon + 50ms).until, noon + 200ms);
@@ -369,7 +369,7 @@ TEST_F(machine_waits, decision_78_a_time_that_moves_beyond_the_limits_is_given_b
     EXPECT_THAT(second.start(), is_wait(100ms));
     EXPECT_THAT(third.start(), is_wait(200ms));
     EXPECT_THAT(second.wake(240ms), is_attempt()) << "the program stood still";
-    EXPECT_THAT(third.wake(240ms), is_completion(stop_reason::deadline, timed_out_error()));
+    EXPECT_THAT(third.wake(240ms), is_completion(stop_reason::deadline, detail::timed_out_error()));
     EXPECT_EQ(rate->admit(1, noon + 240ms).until, noon + 340ms);
 }
 

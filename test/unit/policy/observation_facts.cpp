@@ -116,7 +116,7 @@ TEST(observation_facts, have_the_limit_of_an_attempt) {
     script->expire(601ms, 1102ms);
     for (auto const what : {observed_kind::attempt_ended, observed_kind::retry_decided, observed_kind::ended}) {
         observation const& heard = script.last(what);
-        EXPECT_EQ(heard.error, timed_out_error());
+        EXPECT_EQ(heard.error, detail::timed_out_error());
         EXPECT_EQ(heard.stopped, interruption::attempt_timeout);
         EXPECT_EQ(heard.limit, time_limit::attempt_timeout);
         EXPECT_EQ(heard.allowed, 500ms);
@@ -159,22 +159,22 @@ TEST(observation_facts, have_no_limit_that_stopped_nothing) {
     script->start();
     script->expire(0s, 501ms);
     script->wake(601ms);
-    script->fail(602ms, timed_out_error());
+    script->fail(602ms, detail::timed_out_error());
     observation const& own = script.last(observed_kind::ended);
     EXPECT_EQ(own.stopped, interruption::none);
     EXPECT_EQ(own.limit, time_limit::none);
-    EXPECT_EQ(own.message(), timed_out_error().message()) << "that of the system";
+    EXPECT_EQ(own.message(), detail::timed_out_error().message()) << "that of the system";
 }
 
 TEST(observation_facts, have_a_cancellation) {
     observed_script script(endless_every_100ms());
     script->start();
     script->machine.cancel();
-    script->fail(1ms, aborted_error());
+    script->fail(1ms, detail::aborted_error());
     EXPECT_EQ(script.last(observed_kind::attempt_ended).stopped, interruption::cancellation);
-    EXPECT_EQ(script.last(observed_kind::attempt_ended).error, aborted_error());
+    EXPECT_EQ(script.last(observed_kind::attempt_ended).error, detail::aborted_error());
     EXPECT_EQ(script.last(observed_kind::attempt_ended).failure, failure_kind::permanent);
-    EXPECT_EQ(script.last(observed_kind::ended).message(), aborted_error().message());
+    EXPECT_EQ(script.last(observed_kind::ended).message(), detail::aborted_error().message());
 
     observed_script drained(endless_every_100ms());
     drained->start();
@@ -275,7 +275,7 @@ TEST(observation_facts, name_a_gate_of_the_operations_own) {
 TEST(observation_facts, name_no_gate_where_there_was_no_room) {
     observed_script script(endless_every_100ms().gate(std::make_shared<named_gate>()));
     EXPECT_TRUE(script->machine.may_start(script->begin));
-    script->machine.refuse(no_buffer_space_error(), script->begin);
+    script->machine.refuse(detail::no_buffer_space_error(), script->begin);
     EXPECT_EQ(script.told().back(), "ended budget");
     EXPECT_EQ(script.last(observed_kind::ended).gate, "");
 }

@@ -134,7 +134,7 @@ TEST(permanent, a_cancellation_comes_first) {
     script.start();
     script.machine.cancel();
     EXPECT_THAT(script.fail(0s, error_code(permanent(refused()))),
-                is_completion(stop_reason::cancelled, aborted_error()));
+                is_completion(stop_reason::cancelled, detail::aborted_error()));
 }
 
 // Such an attempt would otherwise be made again.
@@ -142,12 +142,12 @@ TEST(permanent, decision_38_ends_the_retry_from_an_attempt_that_took_too_long_to
     machine_script script(endless_every_100ms().attempt_timeout(1s));
     script.start();
     EXPECT_THAT(script.expire(0s, 1s, permanent(refused())),
-                is_completion(stop_reason::not_retryable, timed_out_error()));
+                is_completion(stop_reason::not_retryable, detail::timed_out_error()));
 
     machine_script at_the_deadline(endless_every_100ms().total_timeout(1s));
     at_the_deadline.start();
     EXPECT_THAT(at_the_deadline.expire(0s, 1s, permanent(refused())),
-                is_completion(stop_reason::deadline, timed_out_error()));
+                is_completion(stop_reason::deadline, detail::timed_out_error()));
 }
 
 TEST(permanent, code_of_a_standard_category_is_that_of_boost) {
@@ -187,8 +187,8 @@ TEST(permanent, is_found_in_a_system_error_too) {
 // The attempt marks all that it catches, and what it caught is that it was told to stop.
 TEST(permanent, decision_48_what_marks_that_it_was_told_to_stop_is_not_retried) {
     verdict const abort = verdict::failure(std::make_exception_ptr(
-        permanent(std::make_exception_ptr(boost::system::system_error(aborted_error())))));
-    for (verdict const& told : {abort, verdict::failure(error_code(permanent(aborted_error())))})
+        permanent(std::make_exception_ptr(boost::system::system_error(detail::aborted_error())))));
+    for (verdict const& told : {abort, verdict::failure(error_code(permanent(detail::aborted_error())))})
         for (bool const any : {false, true}) {
             auto policy = endless_every_100ms();
             if (any)
@@ -202,14 +202,14 @@ TEST(permanent, decision_48_what_marks_that_it_was_told_to_stop_is_not_retried) 
             script.start();
             retry_action const last = script.expire(0s, 1s, told);
             EXPECT_EQ(last.reason, stop_reason::not_retryable);
-            EXPECT_EQ(last.error, timed_out_error());
-            EXPECT_EQ(report.last_error, timed_out_error());
+            EXPECT_EQ(last.error, detail::timed_out_error());
+            EXPECT_EQ(report.last_error, detail::timed_out_error());
 
             machine_script at_the_deadline(policy.total_timeout(1s));
             at_the_deadline.start();
             retry_action const ended = at_the_deadline.expire(0s, 1s, told);
             EXPECT_EQ(ended.reason, stop_reason::deadline);
-            EXPECT_EQ(ended.error, timed_out_error());
+            EXPECT_EQ(ended.error, detail::timed_out_error());
 
             machine_script by_itself(policy);
             by_itself.start();
@@ -221,21 +221,21 @@ TEST(permanent, decision_48_what_marks_that_it_was_told_to_stop_is_not_retried) 
 TEST(permanent, decision_48_a_nested_retry_passes_on_that_its_attempt_was_permanent_whatever_ends_it) {
     auto const sent = std::make_exception_ptr(permanent(std::runtime_error("sent")));
     for (verdict const& own :
-         {verdict::failure(error_code(permanent(aborted_error()))), verdict::failure(sent)}) {
+         {verdict::failure(error_code(permanent(detail::aborted_error()))), verdict::failure(sent)}) {
         machine_script cancelled(endless_every_100ms().nested_in(attempt()));
         cancelled.start();
         cancelled.machine.cancel();
         retry_action const action = cancelled.fail(0s, own);
         EXPECT_EQ(action.reason, stop_reason::cancelled);
-        EXPECT_EQ(detail::find_permanent(action.error), aborted_error());
+        EXPECT_EQ(detail::find_permanent(action.error), detail::aborted_error());
         EXPECT_TRUE(verdict::failure(action.thrown).is_permanent());
-        EXPECT_EQ(verdict::failure(action.thrown).error(), aborted_error());
+        EXPECT_EQ(verdict::failure(action.thrown).error(), detail::aborted_error());
 
         machine_script late(endless_every_100ms().total_timeout(1s).nested_in(attempt()));
         late.start();
         retry_action const at_the_deadline = late.expire(0s, 1s, own);
         EXPECT_EQ(at_the_deadline.reason, stop_reason::deadline);
-        EXPECT_EQ(detail::find_permanent(at_the_deadline.error), timed_out_error());
+        EXPECT_EQ(detail::find_permanent(at_the_deadline.error), detail::timed_out_error());
         EXPECT_TRUE(verdict::failure(at_the_deadline.thrown).is_permanent());
     }
 }
@@ -245,7 +245,7 @@ TEST(permanent, decision_38_a_nested_retry_passes_on_that_its_timeout_is_permane
     machine_script script(endless_every_100ms().attempt_timeout(1s).nested_in(attempt()));
     script.start();
     retry_action const by_code = script.expire(0s, 1s, permanent(refused()));
-    EXPECT_EQ(detail::find_permanent(by_code.error), timed_out_error());
+    EXPECT_EQ(detail::find_permanent(by_code.error), detail::timed_out_error());
 
     machine_script throwing(endless_every_100ms().attempt_timeout(1s).nested_in(attempt()));
     throwing.start();
@@ -254,7 +254,7 @@ TEST(permanent, decision_38_a_nested_retry_passes_on_that_its_timeout_is_permane
     EXPECT_EQ(by_exception.reason, stop_reason::not_retryable);
     verdict const outer = verdict::failure(by_exception.thrown);
     EXPECT_TRUE(outer.is_permanent());
-    EXPECT_EQ(outer.error(), timed_out_error());
+    EXPECT_EQ(outer.error(), detail::timed_out_error());
     try {
         std::rethrow_exception(outer.exception());
     } catch (std::nested_exception const& e) {
@@ -345,14 +345,14 @@ TEST_F(permanent_forms, decision_48_awaitable_that_marks_whatever_it_catches) {
     async_retry(io, operation, policy.attempt_timeout(1s), note_exception());
     time.run();
     EXPECT_EQ(attempts, 1);
-    EXPECT_EQ(code_of(exception), timed_out_error());
+    EXPECT_EQ(code_of(exception), detail::timed_out_error());
     EXPECT_THAT(retried, testing::IsEmpty());
 
     attempts = 0;
     async_retry(io, operation, policy.total_timeout(1s), note_exception());
     time.run();
     EXPECT_EQ(attempts, 1);
-    EXPECT_EQ(code_of(exception), timed_out_error());
+    EXPECT_EQ(code_of(exception), detail::timed_out_error());
 }
 
 TEST_F(permanent_forms, awaitable_of_a_code) {

@@ -21,12 +21,13 @@ TEST(retry_event, tells_of_no_attempt_unless_filled) {
 TEST(retry_event, can_be_kept_by_a_hook) {
     retry_event kept;
     {
-        retry_event const told{3, timed_out_error(), std::make_exception_ptr(std::runtime_error("kept")),
+        retry_event const told{3, detail::timed_out_error(),
+                               std::make_exception_ptr(std::runtime_error("kept")),
                                std::chrono::milliseconds(5), stop_reason::attempts};
         kept = told;
     }
     EXPECT_EQ(kept.attempt, 3u);
-    EXPECT_EQ(kept.error, timed_out_error());
+    EXPECT_EQ(kept.error, detail::timed_out_error());
     EXPECT_EQ(kept.delay, std::chrono::milliseconds(5));
     EXPECT_EQ(kept.reason, stop_reason::attempts);
     EXPECT_THAT(calling([&] { std::rethrow_exception(kept.exception); }),

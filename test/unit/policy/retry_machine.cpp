@@ -34,9 +34,10 @@ TEST(retry_machine, begins_with_an_attempt) {
 // Where there is no room for it, the first attempt does not begin.
 TEST(retry_machine, ends_for_want_of_room_before_its_first_attempt) {
     machine_script script(endless_every_100ms());
-    EXPECT_THAT(script.machine.refuse(no_buffer_space_error(), script.begin),
-                is_completion(stop_reason::budget, no_buffer_space_error()));
-    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::budget, 0, no_buffer_space_error())));
+    EXPECT_THAT(script.machine.refuse(detail::no_buffer_space_error(), script.begin),
+                is_completion(stop_reason::budget, detail::no_buffer_space_error()));
+    EXPECT_THAT(script.give_ups,
+                ElementsAre(is_give_up(stop_reason::budget, 0, detail::no_buffer_space_error())));
 }
 
 // Failures alternate with waits and attempts until one attempt succeeds, and no hook hears of a giving up.
@@ -58,8 +59,9 @@ TEST(decision_11, exhausted_attempts_deliver_the_last_error_unchanged) {
     script.start();
     script.fail();
     script.wake();
-    EXPECT_THAT(script.fail(0s, timed_out_error()), is_completion(stop_reason::attempts, no_replacement));
-    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::attempts, 2, timed_out_error())));
+    EXPECT_THAT(script.fail(0s, detail::timed_out_error()),
+                is_completion(stop_reason::attempts, no_replacement));
+    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::attempts, 2, detail::timed_out_error())));
 }
 
 // Three attempts in all are the default.
@@ -106,19 +108,21 @@ TEST(decision_23, no_configuration_has_a_path_of_its_own) {
 TEST(decision_17, an_aborted_attempt_is_not_retryable) {
     machine_script script((retry_policy()));
     script.start();
-    EXPECT_THAT(script.fail(0s, aborted_error()), is_completion(stop_reason::not_retryable, no_replacement));
-    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::not_retryable, 1, aborted_error())));
+    EXPECT_THAT(script.fail(0s, detail::aborted_error()),
+                is_completion(stop_reason::not_retryable, no_replacement));
+    EXPECT_THAT(script.give_ups,
+                ElementsAre(is_give_up(stop_reason::not_retryable, 1, detail::aborted_error())));
 }
 
 // The same when operation_aborted arrives inside an exception, Boost's or the standard's.
 TEST(decision_17, an_aborted_attempt_is_not_retryable_as_an_exception) {
     machine_script boost_script((retry_policy()));
     boost_script.start();
-    EXPECT_THAT(boost_script.fail_with(boost::system::system_error(aborted_error())),
+    EXPECT_THAT(boost_script.fail_with(boost::system::system_error(detail::aborted_error())),
                 is_completion(stop_reason::not_retryable, no_replacement));
     machine_script standard_script((retry_policy()));
     standard_script.start();
-    EXPECT_THAT(standard_script.fail_with(std::system_error(aborted_error())),
+    EXPECT_THAT(standard_script.fail_with(std::system_error(detail::aborted_error())),
                 is_completion(stop_reason::not_retryable, no_replacement));
 }
 
@@ -127,7 +131,7 @@ TEST(decision_17, an_aborted_attempt_is_not_retryable_in_any_category) {
     for (error_code const& abort :
          {make_error_code(boost::system::errc::operation_canceled),
           error_code(std::make_error_code(std::errc::operation_canceled)),
-          error_code(std::error_code(aborted_error().value(), std::system_category()))}) {
+          error_code(std::error_code(detail::aborted_error().value(), std::system_category()))}) {
         machine_script script((retry_policy()));
         script.start();
         EXPECT_THAT(script.fail(0s, abort), is_completion(stop_reason::not_retryable, no_replacement));
@@ -139,16 +143,17 @@ TEST(decision_17, an_aborted_attempt_is_not_retryable_in_any_category) {
 
 // A predicate may call operation_aborted retryable.
 TEST(decision_17, a_predicate_may_say_otherwise) {
-    machine_script script(endless_every_100ms().retry_if([](error_code ec) { return ec == aborted_error(); }));
+    machine_script script(
+        endless_every_100ms().retry_if([](error_code ec) { return ec == detail::aborted_error(); }));
     script.start();
-    EXPECT_THAT(script.fail(0s, aborted_error()), is_wait(100ms));
+    EXPECT_THAT(script.fail(0s, detail::aborted_error()), is_wait(100ms));
 }
 
 // Every other code and every exception is retryable by default.
 TEST(retry_machine, everything_else_is_retryable_by_default) {
     machine_script script(endless_every_100ms());
     script.start();
-    EXPECT_THAT(script.fail(0s, timed_out_error()), is_wait(100ms));
+    EXPECT_THAT(script.fail(0s, detail::timed_out_error()), is_wait(100ms));
     script.wake();
     EXPECT_THAT(script.fail_with(std::runtime_error("x")), is_wait(100ms));
     script.wake();
@@ -160,17 +165,19 @@ TEST(retry_machine, a_code_predicate_decides) {
     std::vector<error_code> asked;
     machine_script script(endless_every_100ms().retry_if([&](error_code const& ec) {
         asked.push_back(ec);
-        return ec != timed_out_error();
+        return ec != detail::timed_out_error();
     }));
     script.start();
     EXPECT_THAT(script.fail(), is_wait(100ms));
     script.wake();
     EXPECT_THAT(script.fail_with(std::runtime_error("x")), is_wait(100ms));
     script.wake();
-    EXPECT_THAT(script.fail_with(boost::system::system_error(timed_out_error())),
+    EXPECT_THAT(script.fail_with(boost::system::system_error(detail::timed_out_error())),
                 is_completion(stop_reason::not_retryable, no_replacement));
-    EXPECT_THAT(asked, ElementsAre(unreachable(), error_code(error::operation_threw), timed_out_error()));
-    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::not_retryable, 3, timed_out_error())));
+    EXPECT_THAT(asked,
+                ElementsAre(unreachable(), error_code(error::operation_threw), detail::timed_out_error()));
+    EXPECT_THAT(script.give_ups,
+                ElementsAre(is_give_up(stop_reason::not_retryable, 3, detail::timed_out_error())));
 }
 
 // A predicate on exceptions decides, and is given a system_error where the failure is a code.

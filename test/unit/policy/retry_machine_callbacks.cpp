@@ -73,7 +73,7 @@ TEST(decision_21, a_classifier_that_throws_is_told_of_once) {
             script.machine.cancel();
         retry_action const action = script.fail();
         EXPECT_EQ(action.reason, cancelled ? stop_reason::cancelled : stop_reason::not_retryable);
-        EXPECT_EQ(action.error, cancelled ? aborted_error() : error_code(error::predicate_threw));
+        EXPECT_EQ(action.error, cancelled ? detail::aborted_error() : error_code(error::predicate_threw));
         EXPECT_EQ(static_cast<bool>(action.thrown), !cancelled);
     }
     EXPECT_THAT(sent, ElementsAre(effect::possible, effect::possible));
@@ -151,7 +151,7 @@ TEST(decision_53, what_hooks_throw_at_the_end_is_reported_and_changes_nothing) {
     hook_reports of_classifier(unclassified.machine);
     unclassified.start();
     unclassified.machine.cancel();
-    EXPECT_THAT(unclassified.fail(), is_completion(stop_reason::cancelled, aborted_error()));
+    EXPECT_THAT(unclassified.fail(), is_completion(stop_reason::cancelled, detail::aborted_error()));
     EXPECT_THAT(of_classifier.thrown, ElementsAre("classify", "end"));
 }
 
@@ -223,10 +223,10 @@ TEST(decision_21, a_callback_may_start_another_retry) {
 TEST(decision_22, on_retry_comes_after_the_decision_and_before_the_wait) {
     machine_script script(endless_every_100ms().backoff(exponential(100ms)));
     script.start();
-    auto const thrown = std::make_exception_ptr(boost::system::system_error(timed_out_error()));
+    auto const thrown = std::make_exception_ptr(boost::system::system_error(detail::timed_out_error()));
     script.fail(0s, verdict::failure(thrown));
     ASSERT_THAT(script.retries, ElementsAre(is_retry(1, 100ms)));
-    EXPECT_EQ(script.retries[0].error, timed_out_error());
+    EXPECT_EQ(script.retries[0].error, detail::timed_out_error());
     EXPECT_EQ(script.retries[0].exception, thrown);
     script.wake();
     script.fail();

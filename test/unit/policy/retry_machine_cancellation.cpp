@@ -15,7 +15,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 auto is_cancelled() {
-    return is_completion(stop_reason::cancelled, aborted_error());
+    return is_completion(stop_reason::cancelled, detail::aborted_error());
 }
 
 struct fake_probe final : detail::cancellation_probe {
@@ -29,7 +29,7 @@ TEST(decision_15, cancelled_before_the_start_makes_no_attempt) {
     machine_script script(endless_every_100ms());
     script.machine.cancel();
     EXPECT_THAT(script.start(), is_cancelled());
-    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::cancelled, 0, aborted_error())));
+    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::cancelled, 0, detail::aborted_error())));
 }
 
 // Cancelled before the start and after its deadline, an operation is cancelled rather than late.
@@ -74,7 +74,7 @@ TEST(decision_15, cancelled_while_waiting_makes_no_attempt) {
     EXPECT_THAT(script.fail(), is_wait(100ms));
     script.machine.cancel();
     EXPECT_THAT(script.wake(50ms), is_cancelled());
-    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::cancelled, 1, aborted_error())));
+    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::cancelled, 1, detail::aborted_error())));
 }
 
 // A cancellation by the predicate, the backoff or the jitter is seen before the gate is asked or a retry

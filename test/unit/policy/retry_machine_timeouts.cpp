@@ -21,8 +21,9 @@ TEST(decision_08, a_deadline_already_passed_allows_no_attempt) {
          {endless_every_100ms().deadline(time_point(1h) - 1ns), endless_every_100ms().deadline(time_point(1h)),
           endless_every_100ms().total_timeout(0s), endless_every_100ms().deadline(time_point::min())}) {
         machine_script script(policy);
-        EXPECT_THAT(script.start(), is_completion(stop_reason::deadline, timed_out_error()));
-        EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::deadline, 0, timed_out_error())));
+        EXPECT_THAT(script.start(), is_completion(stop_reason::deadline, detail::timed_out_error()));
+        EXPECT_THAT(script.give_ups,
+                    ElementsAre(is_give_up(stop_reason::deadline, 0, detail::timed_out_error())));
     }
     machine_script in_time(endless_every_100ms().deadline(time_point(1h) + 1ns));
     EXPECT_THAT(in_time.start(), is_attempt());
@@ -33,8 +34,8 @@ TEST(decision_08, a_deadline_in_an_attempt_ends_the_operation) {
     machine_script script(endless_every_100ms().total_timeout(1s));
     script.start();
     EXPECT_EQ(script.limit(), 1s);
-    EXPECT_THAT(script.expire(0s, 1s), is_completion(stop_reason::deadline, timed_out_error()));
-    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::deadline, 1, timed_out_error())));
+    EXPECT_THAT(script.expire(0s, 1s), is_completion(stop_reason::deadline, detail::timed_out_error()));
+    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::deadline, 1, detail::timed_out_error())));
 }
 
 // That is so whether or not the policy would have tried again.
@@ -45,7 +46,7 @@ TEST(decision_08, a_deadline_in_an_attempt_is_the_reason_whatever_the_policy_say
           policy.retry_if([](error_code) { return false; }), policy.attempt_timeout(1s).max_attempts(1)}) {
         machine_script script(other);
         script.start();
-        EXPECT_THAT(script.expire(0s, 1s), is_completion(stop_reason::deadline, timed_out_error()));
+        EXPECT_THAT(script.expire(0s, 1s), is_completion(stop_reason::deadline, detail::timed_out_error()));
     }
 }
 
@@ -54,8 +55,8 @@ TEST(decision_08, a_late_wake_up_after_the_deadline_times_out) {
     machine_script script(endless_every_100ms().total_timeout(100ms));
     script.start();
     EXPECT_THAT(script.fail(), is_wait(100ms));
-    EXPECT_THAT(script.wake(100ms + 1ns), is_completion(stop_reason::deadline, timed_out_error()));
-    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::deadline, 1, timed_out_error())));
+    EXPECT_THAT(script.wake(100ms + 1ns), is_completion(stop_reason::deadline, detail::timed_out_error()));
+    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::deadline, 1, detail::timed_out_error())));
 }
 
 // An attempt timeout counts as a failure with timed_out, whatever the attempt said, and is tried again.
@@ -63,11 +64,12 @@ TEST(decision_10, an_attempt_timeout_ends_one_attempt) {
     machine_script script(endless_every_100ms().attempt_timeout(1s));
     script.start();
     EXPECT_EQ(script.limit(), 1s);
-    EXPECT_THAT(script.expire(0s, 1s, aborted_error()), is_wait(100ms));
-    EXPECT_EQ(script.retries.at(0).error, timed_out_error());
+    EXPECT_THAT(script.expire(0s, 1s, detail::aborted_error()), is_wait(100ms));
+    EXPECT_EQ(script.retries.at(0).error, detail::timed_out_error());
     EXPECT_THAT(script.wake(1100ms), is_attempt());
     EXPECT_EQ(script.limit(1100ms), 2100ms);
-    EXPECT_THAT(script.fail(1200ms, aborted_error()), is_completion(stop_reason::not_retryable, no_replacement))
+    EXPECT_THAT(script.fail(1200ms, detail::aborted_error()),
+                is_completion(stop_reason::not_retryable, no_replacement))
         << "the attempt before expired, not this one";
 }
 
@@ -77,16 +79,16 @@ TEST(decision_10, attempt_timeouts_exhaust_the_attempts) {
     script.start();
     script.expire(0s, 1s);
     script.wake(1100ms);
-    EXPECT_THAT(script.expire(1100ms, 2100ms), is_completion(stop_reason::attempts, timed_out_error()));
-    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::attempts, 2, timed_out_error())));
+    EXPECT_THAT(script.expire(1100ms, 2100ms), is_completion(stop_reason::attempts, detail::timed_out_error()));
+    EXPECT_THAT(script.give_ups, ElementsAre(is_give_up(stop_reason::attempts, 2, detail::timed_out_error())));
 }
 
 // A predicate is asked about the timeout error, and its refusal delivers it.
 TEST(decision_10, a_predicate_may_refuse_attempt_timeouts) {
     machine_script script(endless_every_100ms().attempt_timeout(1s).retry_if(
-        [](error_code ec) { return ec != timed_out_error(); }));
+        [](error_code ec) { return ec != detail::timed_out_error(); }));
     script.start();
-    EXPECT_THAT(script.expire(0s, 1s), is_completion(stop_reason::not_retryable, timed_out_error()));
+    EXPECT_THAT(script.expire(0s, 1s), is_completion(stop_reason::not_retryable, detail::timed_out_error()));
 }
 
 // The nearer of attempt timeout and deadline limits an attempt; at the same time the deadline counts.
@@ -98,17 +100,17 @@ TEST(decision_10, the_nearer_of_attempt_timeout_and_deadline_counts) {
     EXPECT_EQ(script.limit(800ms), 1500ms);
     EXPECT_THAT(script.expire(0s, 1s), is_wait(100ms));
     script.wake(1100ms);
-    EXPECT_THAT(script.expire(1100ms, 1500ms), is_completion(stop_reason::deadline, timed_out_error()));
+    EXPECT_THAT(script.expire(1100ms, 1500ms), is_completion(stop_reason::deadline, detail::timed_out_error()));
     machine_script tie(policy.total_timeout(1s));
     tie.start();
-    EXPECT_THAT(tie.expire(0s, 1s), is_completion(stop_reason::deadline, timed_out_error()));
+    EXPECT_THAT(tie.expire(0s, 1s), is_completion(stop_reason::deadline, detail::timed_out_error()));
 }
 
 // An expired attempt after which no wait fits before the deadline delivers its own timeout.
 TEST(decision_10, an_attempt_timeout_near_the_deadline_stops_for_the_deadline) {
     machine_script script(endless_every_100ms().attempt_timeout(1s).total_timeout(1050ms));
     script.start();
-    EXPECT_THAT(script.expire(0s, 1s), is_completion(stop_reason::deadline, timed_out_error()));
+    EXPECT_THAT(script.expire(0s, 1s), is_completion(stop_reason::deadline, detail::timed_out_error()));
     EXPECT_THAT(script.retries, IsEmpty());
 }
 
@@ -138,7 +140,7 @@ std::string nested_in(std::exception_ptr const& thrown) {
     try {
         std::rethrow_exception(thrown);
     } catch (boost::system::system_error const& e) {
-        EXPECT_EQ(e.code(), timed_out_error());
+        EXPECT_EQ(e.code(), detail::timed_out_error());
     }
     try {
         std::rethrow_exception(thrown);
@@ -166,10 +168,10 @@ TEST(decision_38, a_predicate_finds_the_attempts_own_exception_nested_in_the_tim
     script.wake(1100ms);
     retry_action const last = script.expire(1100ms, 2100ms, sent);
     EXPECT_EQ(last.reason, stop_reason::not_retryable);
-    EXPECT_EQ(last.error, timed_out_error());
+    EXPECT_EQ(last.error, detail::timed_out_error());
     EXPECT_EQ(nested_in(last.thrown), request_sent.what()) << "and so does the caller";
     EXPECT_THAT(asked, testing::Each(request_sent.what()));
-    EXPECT_EQ(script.give_ups.at(0).error, timed_out_error());
+    EXPECT_EQ(script.give_ups.at(0).error, detail::timed_out_error());
     EXPECT_EQ(nested_in(script.give_ups.at(0).exception), request_sent.what());
 }
 
@@ -179,7 +181,7 @@ void expect_nested(retry_policy const& policy, std::exception_ptr thrown, stop_r
     script.start();
     retry_action const last = script.expire(0s, 1s, verdict::failure(std::move(thrown)));
     EXPECT_EQ(last.reason, why);
-    EXPECT_EQ(last.error, timed_out_error());
+    EXPECT_EQ(last.error, detail::timed_out_error());
     EXPECT_EQ(nested_in(last.thrown), request_sent.what());
 }
 
@@ -203,12 +205,12 @@ TEST(decision_38, an_error_code_needs_no_exception) {
 // Decision 38: that it took too long comes before what it came to, and a value is not asked about once more.
 TEST(decision_38, a_rejected_result_that_came_too_late_is_a_timeout) {
     machine_script script(endless_every_100ms().attempt_timeout(1s).retry_if(
-        [](error_code e) { return e != timed_out_error(); }));
+        [](error_code e) { return e != detail::timed_out_error(); }));
     script.start();
     EXPECT_THAT(script.fail(0s, verdict::rejected()), is_wait(100ms)) << "in time: whatever the predicate says";
     script.wake(100ms);
     EXPECT_THAT(script.expire(100ms, 1100ms, verdict::rejected()),
-                is_completion(stop_reason::not_retryable, timed_out_error()));
+                is_completion(stop_reason::not_retryable, detail::timed_out_error()));
 }
 
 } // namespace

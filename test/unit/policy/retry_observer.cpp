@@ -25,18 +25,18 @@ using testing::IsEmpty;
 TEST(retry_observer, is_told_one_story) {
     observed_script script;
     script->start();
-    script->fail(3ms, timed_out_error());
+    script->fail(3ms, detail::timed_out_error());
     observation const failed = script.observer->events.at(2), decided = script.last();
     script->wake(103ms);
     script->machine.on_success(script->begin + 110ms);
     EXPECT_THAT(script.told(), elements("started", "attempt_began 1", "attempt_ended 1", "retry_decided 1",
                                         "attempt_began 2", "attempt_ended 2", "ended succeeded"));
-    EXPECT_EQ(failed.error, timed_out_error());
+    EXPECT_EQ(failed.error, detail::timed_out_error());
     EXPECT_EQ(failed.failure, failure_kind::timeout);
     EXPECT_EQ(failed.took, 3ms);
     EXPECT_EQ(decided.delay, 100ms);
     EXPECT_EQ(decided.failure, failure_kind::timeout);
-    EXPECT_EQ(decided.error, timed_out_error());
+    EXPECT_EQ(decided.error, detail::timed_out_error());
     EXPECT_EQ(script.last().took, 110ms);
     EXPECT_EQ(script.last().attempt, 2u);
     EXPECT_FALSE(script.last().error);
@@ -60,7 +60,7 @@ TEST(retry_observer, is_told_of_every_end) {
     dropped->start();
     dropped.script.reset();
     EXPECT_THAT(dropped.told(), elements("started", "attempt_began 1", "attempt_ended 1", "ended cancelled"));
-    EXPECT_EQ(dropped.last().error, aborted_error());
+    EXPECT_EQ(dropped.last().error, detail::aborted_error());
 
     observed_script late(endless_every_100ms().deadline(time_point()));
     late->start();
@@ -153,7 +153,7 @@ TEST(retry_observer, decision_60_counts_attempts_that_begin_whenever_the_operati
 TEST(retry_observer, decision_60_is_told_of_no_attempt_that_has_no_room) {
     observed_script script(endless_every_100ms().gate(std::make_shared<recording_gate>()));
     EXPECT_TRUE(script->machine.may_start(script->begin));
-    script->machine.refuse(no_buffer_space_error(), script->begin);
+    script->machine.refuse(detail::no_buffer_space_error(), script->begin);
     EXPECT_THAT(script.told(), elements("started", "ended budget"));
 }
 

@@ -142,11 +142,11 @@ TEST(retry_policy, the_last_of_max_attempts_and_unlimited_attempts_counts) {
 }
 
 TEST(retry_policy, predicates_are_told_apart_by_what_they_take) {
-    auto const by_code = retry_policy().retry_if([](error_code ec) { return ec == timed_out_error(); });
+    auto const by_code = retry_policy().retry_if([](error_code ec) { return ec == detail::timed_out_error(); });
     auto const& code_predicate = by_code.settings().retry_if.by_code;
     ASSERT_TRUE(code_predicate);
-    EXPECT_TRUE(code_predicate(timed_out_error()));
-    EXPECT_FALSE(code_predicate(aborted_error()));
+    EXPECT_TRUE(code_predicate(detail::timed_out_error()));
+    EXPECT_FALSE(code_predicate(detail::aborted_error()));
 
     auto const by_exception = by_code.retry_if([](std::exception_ptr e) { return e == nullptr; });
     auto const& exception_predicate = by_exception.settings().retry_if.by_exception;

@@ -32,7 +32,8 @@ bool retries(retry_policy const& policy, verdict const& failure) {
 
 TEST(rules_by_kind, decision_50_retry_if_takes_the_kinds_that_are_retried) {
     retry_policy const base = endless_every_100ms();
-    verdict const transient = verdict::failure(unreachable()), timeout = verdict::failure(timed_out_error());
+    verdict const transient = verdict::failure(unreachable()),
+                  timeout = verdict::failure(detail::timed_out_error());
     EXPECT_TRUE(retries(base.retry_if(failure_kind::transient), transient));
     EXPECT_FALSE(retries(base.retry_if(failure_kind::transient), timeout));
     EXPECT_TRUE(retries(base.retry_if(failure_kind::timeout), timeout));

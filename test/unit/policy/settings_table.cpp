@@ -57,7 +57,7 @@ std::map<std::string, std::string> defaults() {
         {"max_elapsed", presence(s.max_elapsed)},
         {"max_waited", presence(s.max_waited)},
         {"attempt_timeout", presence(s.attempt_timeout)},
-        {"set_up_within", presence(s.set_up_within)},
+        {"setup_timeout", presence(s.setup_timeout)},
         {"idle_timeout", presence(s.idle_timeout)},
         {"total_timeout", presence(s.total_timeout)},
         {"deadline", presence(s.deadline)},

@@ -21,19 +21,19 @@ TEST(verdict, success_carries_nothing) {
 }
 
 TEST(verdict, failure_by_code_keeps_the_code) {
-    verdict const v = verdict::failure(timed_out_error());
+    verdict const v = verdict::failure(detail::timed_out_error());
     EXPECT_FALSE(v.succeeded());
     EXPECT_FALSE(v.is_rejected());
-    EXPECT_EQ(v.error(), timed_out_error());
+    EXPECT_EQ(v.error(), detail::timed_out_error());
     EXPECT_EQ(v.exception(), nullptr);
 }
 
 TEST(verdict, failure_by_exception_keeps_the_exception_and_the_code_in_it) {
-    auto const e = std::make_exception_ptr(boost::system::system_error(timed_out_error()));
+    auto const e = std::make_exception_ptr(boost::system::system_error(detail::timed_out_error()));
     verdict const v = verdict::failure(e);
     EXPECT_FALSE(v.succeeded());
     EXPECT_FALSE(v.is_rejected());
-    EXPECT_EQ(v.error(), timed_out_error());
+    EXPECT_EQ(v.error(), detail::timed_out_error());
     EXPECT_EQ(v.exception(), e);
 }
 
@@ -56,7 +56,7 @@ TEST(verdict, decision_38_what_came_too_late_is_timed_out) {
     verdict const refused = verdict::timed_out(verdict::failure(error_code(error::exhausted)));
     EXPECT_FALSE(refused.succeeded());
     EXPECT_FALSE(refused.is_permanent());
-    EXPECT_EQ(refused.error(), timed_out_error());
+    EXPECT_EQ(refused.error(), detail::timed_out_error());
     EXPECT_EQ(refused.exception(), nullptr);
     EXPECT_FALSE(verdict::timed_out(verdict::rejected()).is_rejected());
     EXPECT_EQ(verdict::timed_out(verdict::rejected({true, {}, pushback::after(duration(5))})).said(),
@@ -65,7 +65,7 @@ TEST(verdict, decision_38_what_came_too_late_is_timed_out) {
 
     auto const own = std::make_exception_ptr(std::runtime_error("x"));
     verdict const thrown = verdict::timed_out(verdict::failure(own));
-    EXPECT_EQ(code_of(thrown.exception()), timed_out_error());
+    EXPECT_EQ(code_of(thrown.exception()), detail::timed_out_error());
     try {
         std::rethrow_exception(thrown.exception());
     } catch (std::nested_exception const& e) {
@@ -76,9 +76,9 @@ TEST(verdict, decision_38_what_came_too_late_is_timed_out) {
 
 TEST(verdict, decision_48_what_is_marked_stays_marked_also_the_abort_itself) {
     for (error_code const& abort :
-         {aborted_error(), make_error_code(boost::system::errc::operation_canceled),
+         {detail::aborted_error(), make_error_code(boost::system::errc::operation_canceled),
           error_code(std::make_error_code(std::errc::operation_canceled)),
-          error_code(std::error_code(aborted_error().value(), std::system_category()))}) {
+          error_code(std::error_code(detail::aborted_error().value(), std::system_category()))}) {
         EXPECT_TRUE(verdict::timed_out(verdict::failure(error_code(permanent(abort)))).is_permanent());
         auto const thrown = std::make_exception_ptr(permanent(boost::system::system_error(abort)));
         EXPECT_TRUE(verdict::timed_out(verdict::failure(thrown)).is_permanent());

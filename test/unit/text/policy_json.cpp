@@ -170,6 +170,14 @@ TEST(policy_json, a_profile_comes_first_wherever_it_stands) {
               "/celery: expected no second profile, found 'celery'");
 }
 
+TEST(policy_json, an_earlier_name_is_read_until_0_5_and_written_anew) {
+    json::object const written = policy_to_json(policy_in(R"({"set_up_within": "10s"})")).as_object();
+    EXPECT_EQ(written.at("setup_timeout"), json::value("10s"));
+    EXPECT_FALSE(written.contains("set_up_within"));
+    EXPECT_THAT(json_fault_in(R"({"set_up_within": "10s", "setup_timeout": "10s"})"),
+                testing::HasSubstr("expected no second setup_timeout"));
+}
+
 TEST(policy_json, is_written_in_short) {
     auto const written = [](std::string_view text) {
         return json::serialize(policy_to_json(parse_policy(text)));

@@ -223,8 +223,8 @@ TEST(policy_text, what_is_heeded_is_written_and_read) {
           std::pair(retry_policy().wait_when_refused().priority(request_priority::low),
                     "wait_when_refused() priority(low)"),
           std::pair(retry_policy().max_waited(90s), "max_waited(90s)"),
-          std::pair(retry_policy().idle_timeout(30s).set_up_within(10s),
-                    "set_up_within(10s) idle_timeout(30s)"),
+          std::pair(retry_policy().idle_timeout(30s).setup_timeout(10s),
+                    "setup_timeout(10s) idle_timeout(30s)"),
           std::pair(retry_policy().retry_sent(false), "retry_sent(false)"),
           std::pair(retry_policy().pushback_limit(30s), "pushback_limit(30s)"),
           std::pair(retry_policy().pushback_limit(1min, over_limit::clamp), "pushback_limit(1min, clamp=true)"),
@@ -240,7 +240,7 @@ TEST(policy_text, what_is_heeded_is_written_and_read) {
         EXPECT_EQ(a.wait_when_refused, b.wait_when_refused);
         EXPECT_EQ(a.priority, b.priority);
         EXPECT_EQ(a.max_waited, b.max_waited);
-        EXPECT_EQ(a.set_up_within, b.set_up_within);
+        EXPECT_EQ(a.setup_timeout, b.setup_timeout);
         EXPECT_EQ(a.idle_timeout, b.idle_timeout);
         EXPECT_EQ(a.retry_sent, b.retry_sent);
     }
@@ -249,6 +249,15 @@ TEST(policy_text, what_is_heeded_is_written_and_read) {
           "classify(<callable>)", "observe(<observer>)", "max_waited(-1s)", "retry_sent()",
           "on_success(<callable>)"})
         EXPECT_THROW((void)parse_policy(wrong), policy_syntax_error) << wrong;
+}
+
+TEST(policy_text, an_earlier_name_is_read_until_0_5_and_written_anew) {
+    std::string const now = std::string(default_policy) + " setup_timeout(10s)";
+    EXPECT_EQ(to_string(parse_policy("set_up_within(10s)")), now);
+    EXPECT_EQ(to_string(parse_policy("set_up_within(greatest=10s)")), now);
+    EXPECT_EQ(fault_in("set_up_within(10s) setup_timeout(10s)"),
+              "19: expected no second setup_timeout, found 'setup_timeout'");
+    EXPECT_EQ(fault_in("set_up_within(0s)"), "0: setup_timeout = 0s: must be positive");
 }
 
 TEST(policy_text, a_priority_has_three_names) {

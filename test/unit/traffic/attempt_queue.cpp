@@ -82,7 +82,8 @@ protected:
             auto const self = shared_from_this();
             auto const slot = asio::get_associated_cancellation_slot(handler);
             async_retry(
-                io, [self] { return std::exchange(self->waited, true) ? error_code() : timed_out_error(); },
+                io,
+                [self] { return std::exchange(self->waited, true) ? error_code() : detail::timed_out_error(); },
                 retry_policy().backoff(constant(takes)).jitter(no_jitter()),
                 asio::bind_cancellation_slot(
                     slot, [handler = std::move(handler)](error_code ec) mutable { std::move(handler)(ec); }));
@@ -183,9 +184,9 @@ TEST_F(queueing_client, the_limits_of_the_operation_end_a_wait_in_the_queue) {
     start('d', policy.max_elapsed(40ms));
     start('e');
     time.run();
-    EXPECT_THAT(ended,
-                elements("b " + timed_out_error().message() + " 20", "c " + timed_out_error().message() + " 30",
-                         "d refused 40", "a ok 50", "e ok 60"));
+    EXPECT_THAT(ended, elements("b " + detail::timed_out_error().message() + " 20",
+                                "c " + detail::timed_out_error().message() + " 30", "d refused 40", "a ok 50",
+                                "e ok 60"));
     EXPECT_EQ(order, "ae");
     EXPECT_EQ(limit->in_flight(), 0u);
 }
@@ -199,7 +200,7 @@ TEST_F(queueing_client, a_cancelled_operation_leaves_the_queue) {
     time.advance(5ms);
     signal.emit(asio::cancellation_type::terminal);
     time.run();
-    EXPECT_THAT(ended, elements("b " + aborted_error().message() + " 5", "a ok 10", "c ok 20"));
+    EXPECT_THAT(ended, elements("b " + detail::aborted_error().message() + " 5", "a ok 10", "c ok 20"));
     EXPECT_EQ(order, "ac");
 }
 
@@ -212,7 +213,7 @@ TEST_F(queueing_client, a_drain_ends_the_waits_in_the_queue) {
     time.advance(5ms);
     scope.async_drain(1s, [](error_code, std::size_t) {});
     time.run();
-    std::string const aborted = aborted_error().message() + " 5";
+    std::string const aborted = detail::aborted_error().message() + " 5";
     EXPECT_THAT(ended, elements("b " + aborted, "c " + aborted, "a ok 10", "d ok 20"));
 }
 
@@ -220,7 +221,7 @@ TEST_F(queueing_client, a_retry_waits_in_the_queue_again) {
     start('a');
     auto const fails_once = [this, failed = false]() mutable {
         order += 'b';
-        return std::exchange(failed, true) ? error_code() : timed_out_error();
+        return std::exchange(failed, true) ? error_code() : detail::timed_out_error();
     };
     async_retry(io, fails_once, policy.max_attempts(2).backoff(constant(5ms)).jitter(no_jitter()),
                 [this](error_code ec) { note('b', ec); });
@@ -263,7 +264,7 @@ TEST_F(queueing_client, decision_69_no_place_is_lost_when_an_operation_ends_as_i
                 asio::bind_cancellation_slot(signal.slot(), [this](error_code ec) { note('b', ec); }));
     start('c');
     time.run();
-    EXPECT_THAT(ended, elements("a ok 10", "b " + aborted_error().message() + " 10", "c ok 20"));
+    EXPECT_THAT(ended, elements("a ok 10", "b " + detail::aborted_error().message() + " 10", "c ok 20"));
     EXPECT_EQ(limit->in_flight(), 0u);
 }
 
@@ -356,7 +357,7 @@ TEST_F(queueing_client, a_wait_for_a_reserved_time_counts_for_max_waited_as_long
     auto const rate = std::make_shared<rate_limit>(10, 1s);
     EXPECT_EQ(rate->admit(1, time.now()).until, time.now());
     auto const fails_once = [failed = false]() mutable {
-        return std::exchange(failed, true) ? error_code() : timed_out_error();
+        return std::exchange(failed, true) ? error_code() : detail::timed_out_error();
     };
     retry_policy const twice = policy.gate(rate).max_attempts(2).backoff(constant(5ms)).jitter(no_jitter());
     async_retry(io, fails_once, twice.wait_when_refused().max_waited(200ms),
@@ -390,7 +391,8 @@ duration p99_of_high(double load, bool has_priority) {
         auto const takes = std::chrono::microseconds(5000 + random.up_to(10'000));
         auto const serve = [waited, takes, &io](auto token) {
             return async_retry(
-                io, [waited] { return std::exchange(*waited, true) ? error_code() : timed_out_error(); },
+                io,
+                [waited] { return std::exchange(*waited, true) ? error_code() : detail::timed_out_error(); },
                 retry_policy().backoff(constant(takes)).jitter(no_jitter()), std::move(token));
         };
         auto const rank = is_high && has_priority ? request_priority::high : request_priority::normal;

@@ -73,7 +73,7 @@ std::vector<failure_case> failure_cases() {
     return {
         same("transient", verdict::failure(reset), transient),
         same("transient exception", failed_with(boost::system::system_error(reset)), transient),
-        same("timeout", verdict::failure(timed_out_error()), timeout),
+        same("timeout", verdict::failure(detail::timed_out_error()), timeout),
         same("throttled", judged_as_of(throttled), throttled),
         same("overloaded", judged_as_of(overloaded), overloaded),
         same("permanent", verdict::failure(make_error_code(errc::invalid_argument)), permanent),
@@ -86,20 +86,20 @@ std::vector<failure_case> failure_cases() {
         {"exception without a code", failed_with(std::runtime_error("x")), transient, permanent},
         same("marked code", verdict::failure(error_code(asio_retry::permanent(reset))), permanent),
         same("marked exception", failed_with(asio_retry::permanent(std::runtime_error("x"))), permanent),
-        same("attempt timeout", verdict::failure(aborted_error()), timeout, true),
+        same("attempt timeout", verdict::failure(detail::aborted_error()), timeout, true),
         same("attempt timeout that the attempt reports otherwise", verdict::failure(reset), timeout, true),
         same("attempt timeout and an unknown exception", failed_with(std::runtime_error("x")), timeout, true),
         same("attempt timeout that is marked",
-             verdict::failure(error_code(asio_retry::permanent(aborted_error()))), timeout, true),
+             verdict::failure(error_code(asio_retry::permanent(detail::aborted_error()))), timeout, true),
         same("answer that is marked when the limit has come",
              failed_with(asio_retry::permanent(std::runtime_error("x"))), permanent, true),
-        {"abort", verdict::failure(aborted_error()), transient, unheard, false, true},
+        {"abort", verdict::failure(detail::aborted_error()), transient, unheard, false, true},
         {"abort of the standard library",
          failed_with(std::system_error(std::make_error_code(std::errc::operation_canceled))), transient,
          unheard, false, true},
         {"abort that is marked",
-         failed_with(asio_retry::permanent(boost::system::system_error(aborted_error()))), unheard, unheard,
-         false, true},
+         failed_with(asio_retry::permanent(boost::system::system_error(detail::aborted_error()))), unheard,
+         unheard, false, true},
     };
 }
 
@@ -304,7 +304,7 @@ TEST(kinds_of_failures, decision_47_hooks_are_told_it_where_nobody_asks_whether_
 
 // An answer on which nobody can decide, or none; whatever the attempt before came to.
 TEST(kinds_of_failures, decision_47_hooks_are_told_it_where_there_is_no_failure_to_ask_about) {
-    for (error_code const& code : {error_code(error::predicate_threw), no_memory_error()}) {
+    for (error_code const& code : {error_code(error::predicate_threw), detail::no_memory_error()}) {
         auto const policy = endless_every_100ms().classify(
             [](error_code const&) { return failure_class{failure_kind::overloaded, effect::none}; });
         expect_one_kind(policy, [&](retry_policy const& told) {
@@ -327,7 +327,7 @@ TEST(kinds_of_failures, decision_47_hooks_are_told_it_where_there_is_no_failure_
 TEST(kinds_of_failures, decision_47_a_wait_that_is_cancelled_does_not_repeat_the_kind_of_the_last_failure) {
     machine_script script(endless_every_100ms().retry_if(any_failure));
     script.start();
-    EXPECT_THAT(script.fail(1s, aborted_error()), is_wait(100ms));
+    EXPECT_THAT(script.fail(1s, detail::aborted_error()), is_wait(100ms));
     script.machine.cancel();
     script.wake(1050ms);
     EXPECT_EQ(script.retries.at(0).kind, failure_kind::transient);
@@ -359,22 +359,22 @@ TEST(kinds_of_failures, decision_50_retry_if_is_told_what_classify_says) {
         return false;
     });
     auto const aborts_are_lost = [](error_code const& code) {
-        return code == aborted_error() ? failure_class{failure_kind::transient, effect::possible}
-                                       : classify(code);
+        return code == detail::aborted_error() ? failure_class{failure_kind::transient, effect::possible}
+                                               : classify(code);
     };
     auto const fail = [](retry_policy const& policy, error_code const& code) {
         machine_script script(policy);
         script.start();
         return script.fail(1s, code).what;
     };
-    fail(asks, aborted_error());
+    fail(asks, detail::aborted_error());
     fail(asks, unheard_of());
-    fail(asks.classify(aborts_are_lost), aborted_error());
+    fail(asks.classify(aborts_are_lost), detail::aborted_error());
     using enum failure_kind;
     EXPECT_EQ(asked, (std::vector{permanent, transient, transient}));
     auto const lost = endless_every_100ms().retry_if(failure_kind::transient);
-    EXPECT_EQ(fail(lost, aborted_error()), retry_action::kind::complete);
-    EXPECT_EQ(fail(lost.classify(aborts_are_lost), aborted_error()), retry_action::kind::wait);
+    EXPECT_EQ(fail(lost, detail::aborted_error()), retry_action::kind::complete);
+    EXPECT_EQ(fail(lost.classify(aborts_are_lost), detail::aborted_error()), retry_action::kind::wait);
 }
 
 // --- gates
@@ -467,7 +467,7 @@ TEST(kinds_of_failures, decision_47_what_the_policy_says_of_a_code_counts) {
 // An abort that a policy retries is no answer, whatever classify says of it.
 TEST(kinds_of_failures, decision_55_an_abort_that_is_retried_is_transient) {
     auto const gate = std::make_shared<recording_gate>();
-    EXPECT_EQ(play({"", verdict::failure(aborted_error()), {}, {}}, reason_cases()[1], gate).what,
+    EXPECT_EQ(play({"", verdict::failure(detail::aborted_error()), {}, {}}, reason_cases()[1], gate).what,
               retry_action::kind::wait);
     EXPECT_EQ(gate->told, (std::vector<std::string>{"admit 1", "failed 1 transient", "acquire transient",
                                                     "give_back transient"}));
@@ -481,7 +481,7 @@ TEST(kinds_of_failures, decision_55_an_abort_that_no_limit_caused_leaves_a_probe
     machine_script probe(endless_every_100ms().gate(gate), time_point(1h) + 10s);
     EXPECT_THAT(probe.start(), is_attempt());
     EXPECT_GT(breaker.admit(1, probe.begin).until, probe.begin) << "its place is taken";
-    probe.fail(1s, aborted_error());
+    probe.fail(1s, detail::aborted_error());
     EXPECT_EQ(breaker.state(probe.begin + 1s), breaker_state::half_open);
     EXPECT_LE(breaker.admit(1, probe.begin + 1s).until, probe.begin + 1s) << "its place is free";
 }
@@ -534,7 +534,7 @@ TEST(kinds_of_failures, decision_47_a_hedged_attempt_without_a_result_is_abandon
     auto const gate = std::make_shared<recording_gate>();
     hedge_script script(hedge_policy(10ms).gate(gate));
     script.start();
-    script.machine.on_exception(1, no_memory_error(), nullptr, noon + 1ms);
+    script.machine.on_exception(1, detail::no_memory_error(), nullptr, noon + 1ms);
     EXPECT_EQ(gate->told.back(), "abandoned 1");
 }
 

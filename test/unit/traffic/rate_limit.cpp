@@ -253,11 +253,11 @@ TEST(rate_limit, operations_wait_for_their_times) {
     EXPECT_THAT(second.wake(40ms), is_wait(60ms)) << "retry_now does not break the rate";
     EXPECT_THAT(second.wake(100ms), is_attempt());
     third.machine.cancel();
-    EXPECT_THAT(third.wake(150ms), is_completion(stop_reason::cancelled, aborted_error()));
+    EXPECT_THAT(third.wake(150ms), is_completion(stop_reason::cancelled, detail::aborted_error()));
     machine_script fourth(policy);
     EXPECT_THAT(fourth.start(), is_wait(200ms)) << "the time of the third";
     machine_script hasty(policy.total_timeout(250ms));
-    EXPECT_THAT(hasty.start(), is_completion(stop_reason::deadline, timed_out_error()));
+    EXPECT_THAT(hasty.start(), is_completion(stop_reason::deadline, detail::timed_out_error()));
     machine_script refused(endless_every_100ms().gate(limit));
     EXPECT_THAT(refused.start(), is_completion(stop_reason::refused, error::rate_limited));
     machine_script fifth(policy);
@@ -276,7 +276,7 @@ TEST(rate_limit, an_operation_that_has_no_time_to_wait_ends_with_its_error) {
             EXPECT_EQ(script.give_ups.at(0).error, error::rate_limited);
         }
     machine_script script(policy.total_timeout(900ms).gate(limit));
-    EXPECT_THAT(script.start(), is_completion(stop_reason::deadline, timed_out_error()));
+    EXPECT_THAT(script.start(), is_completion(stop_reason::deadline, detail::timed_out_error()));
     EXPECT_EQ(script.give_ups.at(0).message(), "operation timed out after 900 ms");
 }
 

@@ -318,6 +318,14 @@ private:
     alignas(room::alignment) alignas(Callable) Callable callable_; // which aligns the memory behind it too
 };
 
+template <typename CompletesWith>
+struct policy_beside_faulty_token<hedge_policy, token_fault::no_executor, CompletesWith> : hedge_policy {
+    ASIO_RETRY_REFUSES("async_hedge: this completion token has no executor to wait on, and async_hedge needs "
+                       "one: async_hedge(executor, operation, policy, token)",
+                       std::convertible_to<hedge_policy> Given = hedge_policy)
+    policy_beside_faulty_token(Given&& policy) ASIO_RETRY_REFUSED;
+};
+
 template <>
 struct operation_kind<hedge_policy> {
     static constexpr std::string_view operation_field = "async_hedge.operation";
@@ -335,17 +343,13 @@ struct operation_kind<hedge_policy> {
     static consteval auto assert_token() {
         static_assert(!provides_executor<Token>,
                       "async_hedge: the place to wait comes first: async_hedge(scope, operation, policy)");
-        static_assert(provides_executor<Token> || is_token_for<Token, Signature>,
-                      "async_hedge: the handler must take the operation's completion: (error_code, T...) "
-                      "if the operation takes a completion token or returns an error_code or a result, "
-                      "or else (std::exception_ptr[, T])");
     }
 
     template <typename Executor>
     static consteval void assert_executor() {
         static_assert(has_context_to_wait_on<Executor>,
-                      "async_hedge: this completion token has no executor to wait on; pass one: "
-                      "async_hedge(executor, operation, policy, token)");
+                      "async_hedge: this completion token has no executor to wait on, and async_hedge needs "
+                      "one: async_hedge(executor, operation, policy, token)");
     }
 
     /// The operation may outlive its completion, and then must not use memory from the handler's allocator,

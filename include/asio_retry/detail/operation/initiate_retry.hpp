@@ -89,13 +89,107 @@ inline constexpr bool is_token_for =
     true;
 #endif
 
-// --- the operation
-
 /// Whether an executor can name its context. The executor of an any_completion_handler cannot.
 template <typename Executor>
 inline constexpr bool has_context_to_wait_on =
     !is_fallback_executor<Executor> &&
     (!executor<Executor> || asio::can_query<Executor, asio::execution::context_t>::value);
+
+// --- a completion token that cannot be used
+
+enum class token_fault {
+    none,
+    takes_no_code,
+    takes_no_results,
+    takes_no_exception,
+    takes_no_result,
+    other,
+    no_executor
+};
+
+/// What a handler of this completion fails to take.
+template <typename Signature>
+inline constexpr token_fault fault_of_handler = token_fault::other;
+template <>
+inline constexpr token_fault fault_of_handler<void(error_code)> = token_fault::takes_no_code;
+template <typename... Results>
+inline constexpr token_fault fault_of_handler<void(error_code, Results...)> = token_fault::takes_no_results;
+template <>
+inline constexpr token_fault fault_of_handler<void(std::exception_ptr)> = token_fault::takes_no_exception;
+template <typename... Results>
+inline constexpr token_fault fault_of_handler<void(std::exception_ptr, Results...)> =
+    token_fault::takes_no_result;
+
+/// Whether the token's handler has an executor to wait on. If Asio does not name the handler, that is found out
+/// later.
+template <typename Token, typename Signature>
+inline constexpr bool may_wait = true;
+template <typename Token, typename Signature>
+    requires requires { typename asio::async_result<Token, Signature>::completion_handler_type; }
+inline constexpr bool may_wait<Token, Signature> = has_context_to_wait_on<
+    asio::associated_executor_t<typename asio::async_result<Token, Signature>::completion_handler_type>>;
+
+template <typename Operation, typename Token, bool HasPlace>
+inline constexpr token_fault fault_of_token = [] {
+    using form = operation_form<std::decay_t<Operation>>;
+    using token = std::decay_t<Token>;
+    if constexpr (std::is_same_v<token, default_token> || provides_executor<Token> || !form::is_usable)
+        return token_fault::none; // or another message says what is wrong
+    else if constexpr (!is_token_for<Token, typename form::signature>)
+        return fault_of_handler<typename form::signature>;
+    else if constexpr (!HasPlace && !may_wait<token, typename form::signature>)
+        return token_fault::no_executor;
+    else
+        return token_fault::none;
+}();
+
+/// The policy beside such a token. The caller converts to it, so that the message has the caller's line.
+template <typename Policy, token_fault Fault, typename CompletesWith>
+struct policy_beside_faulty_token;
+
+template <typename Policy, typename CompletesWith>
+struct policy_beside_faulty_token<Policy, token_fault::takes_no_code, CompletesWith> : Policy {
+    ASIO_RETRY_REFUSES("asio_retry: the handler must take what this operation completes with: (error_code)",
+                       std::convertible_to<Policy> Given = Policy)
+    policy_beside_faulty_token(Given&& policy = Given()) ASIO_RETRY_REFUSED;
+};
+template <typename Policy, typename CompletesWith>
+struct policy_beside_faulty_token<Policy, token_fault::takes_no_results, CompletesWith> : Policy {
+    ASIO_RETRY_REFUSES("asio_retry: the handler must take what this operation completes with: "
+                       "(error_code, T...), where T... are its results",
+                       std::convertible_to<Policy> Given = Policy)
+    policy_beside_faulty_token(Given&& policy = Given()) ASIO_RETRY_REFUSED;
+};
+template <typename Policy, typename CompletesWith>
+struct policy_beside_faulty_token<Policy, token_fault::takes_no_exception, CompletesWith> : Policy {
+    ASIO_RETRY_REFUSES("asio_retry: the handler must take what this operation completes with: "
+                       "(std::exception_ptr)",
+                       std::convertible_to<Policy> Given = Policy)
+    policy_beside_faulty_token(Given&& policy = Given()) ASIO_RETRY_REFUSED;
+};
+template <typename Policy, typename CompletesWith>
+struct policy_beside_faulty_token<Policy, token_fault::takes_no_result, CompletesWith> : Policy {
+    ASIO_RETRY_REFUSES("asio_retry: the handler must take what this operation completes with: "
+                       "(std::exception_ptr, T), where T is its result",
+                       std::convertible_to<Policy> Given = Policy)
+    policy_beside_faulty_token(Given&& policy = Given()) ASIO_RETRY_REFUSED;
+};
+template <typename Policy, typename CompletesWith>
+struct policy_beside_faulty_token<Policy, token_fault::other, CompletesWith> : Policy {
+    ASIO_RETRY_REFUSES("asio_retry: the handler must take what this operation completes with: "
+                       "(D, T...), where D tells its failure and T... are its results",
+                       std::convertible_to<Policy> Given = Policy)
+    policy_beside_faulty_token(Given&& policy = Given()) ASIO_RETRY_REFUSED;
+};
+template <typename CompletesWith>
+struct policy_beside_faulty_token<retry_policy, token_fault::no_executor, CompletesWith> : retry_policy {
+    ASIO_RETRY_REFUSES("async_retry: this completion token has no executor to wait on, and async_retry needs "
+                       "one: async_retry(executor, operation, policy, token)",
+                       std::convertible_to<retry_policy> Given = retry_policy)
+    policy_beside_faulty_token(Given&& policy = Given()) ASIO_RETRY_REFUSED;
+};
+
+// --- the operation
 
 /// How a policy initiates an operation, and the name of the function in messages.
 template <typename Policy>
@@ -113,17 +207,13 @@ struct operation_kind<retry_policy> {
     static consteval auto assert_token() {
         static_assert(!provides_executor<Token>,
                       "async_retry: the place to wait comes first: async_retry(scope, operation, policy)");
-        static_assert(provides_executor<Token> || is_token_for<Token, Signature>,
-                      "async_retry: the handler must take the operation's completion: (error_code, T...) "
-                      "if the operation takes a completion token or returns an error_code or a result, "
-                      "or else (std::exception_ptr[, T])");
     }
 
     template <typename Executor>
     static consteval void assert_executor() {
         static_assert(has_context_to_wait_on<Executor>,
-                      "async_retry: this completion token has no executor to wait on; pass one: "
-                      "async_retry(executor, operation, policy, token), or retrying(policy, "
+                      "async_retry: this completion token has no executor to wait on, and async_retry needs "
+                      "one: async_retry(executor, operation, policy, token), or retrying(policy, "
                       "bind_executor(executor, token))");
     }
 
@@ -265,11 +355,21 @@ inline constexpr bool can_await_directly = [] {
         return false;
 }();
 
+/// Starts nothing: only the type of the result matters.
+struct initiation_probe {
+    template <typename... Args>
+    void operator()(Args&&...) const {}
+};
+
 template <typename Policy, typename Source, typename Operation, typename Token>
 auto initiate(Source source, Operation&& operation, std::type_identity_t<Policy> policy, Token&& token) {
     using form = operation_form<std::decay_t<Operation>>;
+    constexpr token_fault fault =
+        fault_of_token<Operation, Token, !std::is_void_v<typename Source::executor_type>>;
     form::assert_usable();
-    if constexpr (!form::is_usable) {
+    if constexpr (fault == token_fault::no_executor) {
+        return asio::async_initiate<Token, typename form::signature>(initiation_probe(), token);
+    } else if constexpr (!form::is_usable || fault != token_fault::none) {
         return;
     } else if constexpr (std::is_same_v<std::decay_t<Token>, default_token>) {
         return initiate<Policy>(std::move(source), std::forward<Operation>(operation), std::move(policy),
@@ -325,12 +425,6 @@ inline constexpr bool has_policy_in_place =
 
 // --- what g++ before 13 destroys twice
 
-/// Starts nothing: only the type of the result matters.
-struct initiation_probe {
-    template <typename... Args>
-    void operator()(Args&&...) const {}
-};
-
 /// Whether a coroutine may await what the initiating function returns.
 template <typename Result>
 concept awaitable_result = awaitable_traits<Result>::is_awaitable || asio::is_deferred<Result>::value ||
@@ -364,17 +458,21 @@ struct policy_beside_unnamed_lambda : Policy {
         : Policy(std::forward<Given>(policy)) {}
 };
 
-template <typename Policy, bool>
-struct policy_parameter {
-    using type = Policy;
-};
-template <typename Policy>
-struct policy_parameter<Policy, true> {
-    using type = policy_beside_unnamed_lambda<Policy>;
-};
+template <typename Policy, typename Operation, typename Token, bool HasPlace>
+consteval auto policy_parameter() {
+    constexpr token_fault fault = fault_of_token<Operation, Token, HasPlace>;
+    if constexpr (fault != token_fault::none)
+        return std::type_identity<policy_beside_faulty_token<
+            Policy, fault, typename operation_form<std::decay_t<Operation>>::signature>>();
+    else if constexpr (is_destroyed_twice<Operation, Token>)
+        return std::type_identity<policy_beside_unnamed_lambda<Policy>>();
+    else
+        return std::type_identity<Policy>();
+}
 
-/// The policy as a parameter. The caller converts it, so that the warning has the caller's line.
-template <typename Policy, typename Operation, typename Token>
-using policy_for = typename policy_parameter<Policy, is_destroyed_twice<Operation, Token>>::type;
+/// The policy as a parameter, behind a place to wait or without one. The caller converts it, so that a message
+/// has the caller's line.
+template <typename Policy, typename Operation, typename Token, bool HasPlace = true>
+using policy_for = typename decltype(policy_parameter<Policy, Operation, Token, HasPlace>())::type;
 
 } // namespace asio_retry::detail

@@ -56,12 +56,44 @@
 #define ASIO_RETRY_NO_UNIQUE_ADDRESS [[no_unique_address]]
 #endif
 
+/// Declares a member or constructor that only a mistake chooses. The compiler says `message` at the line of the
+/// mistake: ASIO_RETRY_REFUSES(message, typename T) void member(T) ASIO_RETRY_REFUSED;
+///
+/// ASIO_RETRY_REFUSES_OVERLOADED(message) void function(...) ASIO_RETRY_REFUSED; is for overloaded functions as
+/// arguments. Clang goes on to complain of such an argument after any attribute but diagnose_if, which it
+/// ignores at constructors.
+#define ASIO_RETRY_CALLS_IT ": pass a lambda that calls it, as in [] { return open(); }"
+#if defined(__clang__)
+#define ASIO_RETRY_REFUSED
+#define ASIO_RETRY_REFUSES(message, ...)                                                                       \
+    template <__VA_ARGS__>                                                                                     \
+    __attribute__((unavailable(message)))
+#define ASIO_RETRY_REFUSES_OVERLOADED(message)                                                                 \
+    template <typename = void>                                                                                 \
+    __attribute__((diagnose_if(true, message ASIO_RETRY_CALLS_IT, "error")))
+#else
+#define ASIO_RETRY_REFUSED = delete
+#define ASIO_RETRY_REFUSES(message, ...) template <asio_retry::detail::sentence Message = message, __VA_ARGS__>
+#define ASIO_RETRY_REFUSES_OVERLOADED(message)                                                                 \
+    template <asio_retry::detail::sentence Message = message ASIO_RETRY_CALLS_IT>
+#endif
+
 /// Appends the version of Boost to a name: `name_with_boost_108100`.
 #define ASIO_RETRY_WITH_BOOST(name) ASIO_RETRY_WITH_BOOST_OF(name, BOOST_VERSION)
 #define ASIO_RETRY_WITH_BOOST_OF(name, version) ASIO_RETRY_WITH_BOOST_NUMBER(name, version) // expands it
 #define ASIO_RETRY_WITH_BOOST_NUMBER(name, number) name##_with_boost_##number
 
 namespace asio_retry::detail {
+
+/// A text as a template argument, which g++ and MSVC show.
+template <unsigned Size>
+struct sentence {
+    constexpr sentence(char const (&from)[Size]) noexcept {
+        for (unsigned i = 0; i != Size; ++i)
+            text[i] = from[i];
+    }
+    char text[Size] = {};
+};
 
 /// Only a library of the same version that was built with the same Boost defines it. Headers and a library that
 /// differ in one of them do not link.

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <asio_retry/detail/policy/cancellation_probe.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/linked_list.hpp>
 #include <asio_retry/duration.hpp>
-#include <asio_retry/interruption.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution_context.hpp>
