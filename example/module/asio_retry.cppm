@@ -18,6 +18,7 @@ using asio_retry::all_gates;
 using asio_retry::all_observers;
 using asio_retry::any_failure;
 using asio_retry::async_hedge;
+using asio_retry::async_pause;
 using asio_retry::async_retry;
 using asio_retry::attempt;
 using asio_retry::attempt_counter;

@@ -4,6 +4,7 @@
 /// which needs gRPC.
 
 #include <asio_retry/async_hedge.hpp>
+#include <asio_retry/async_pause.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/backoff.hpp>

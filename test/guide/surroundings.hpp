@@ -3,6 +3,7 @@
 /// What the fragments of the pages take for granted: things to fetch from, a policy and a log.
 
 #include <asio_retry/async_hedge.hpp>
+#include <asio_retry/async_pause.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/backoff_ticker.hpp>
 #include <asio_retry/before_retry.hpp>
