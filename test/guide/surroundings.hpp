@@ -16,6 +16,7 @@
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/observe/retry_traces.hpp>
 #include <asio_retry/on_endpoint.hpp>
+#include <asio_retry/on_executor.hpp>
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/policy_book.hpp>
 #include <asio_retry/policy_text.hpp>
