@@ -26,7 +26,7 @@ ASIO_RETRY_DECL std::vector<term> terms_of(retry_policy const& policy);
 term term_of(backoff const& shape);
 ASIO_RETRY_DECL backoff build_backoff(term const& from);
 term term_of(jitter const& kind);
-fixed_limit build_limit(term const& from);
+ASIO_RETRY_DECL fixed_limit build_limit(term const& from);
 
 /// "; did you mean exponential?": finds a similar name among all items and profiles for an unknown name.
 std::string similar_name(std::string_view name);

@@ -45,11 +45,11 @@ class pool_call final : public pending_call, public std::enable_shared_from_this
     using executor_type = asio::associated_executor_t<Handler>;
 
 public:
-    pool_call(Call&& call, attempt const& which, Handler&& handler)
+    pool_call(Call&& call, attempt const& which, Handler&& given_handler)
         : call_(std::move(call))
         , marks_(which)
-        , runs_on_(std::in_place, asio::get_associated_executor(handler))
-        , handler_(std::in_place, std::move(handler)) {}
+        , runs_on_(std::in_place, asio::get_associated_executor(given_handler))
+        , handler_(std::in_place, std::move(given_handler)) {}
 
     template <typename Pool>
     void start(Pool const& pool) {
