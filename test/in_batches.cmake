@@ -1,5 +1,5 @@
 # Folders whose tests are one file together: a quarter of what is compiled for them is the same.
-set(batch_of_handlers hedge attempt scope ticker time schemes)
+set(batch_of_handlers hedge attempt scope ticker pool time schemes)
 set(batch_of_policies policy callables text blocking observe traffic)
 
 # in_batches(target): compiles the files of a folder as one, so their names have to differ. To g++ such files are

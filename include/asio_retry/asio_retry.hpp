@@ -4,6 +4,7 @@
 /// which needs gRPC.
 
 #include <asio_retry/async_hedge.hpp>
+#include <asio_retry/async_pause.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/attempt.hpp>
 #include <asio_retry/backoff.hpp>
@@ -30,6 +31,7 @@
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/observe/retry_traces.hpp>
 #include <asio_retry/on_endpoint.hpp>
+#include <asio_retry/on_executor.hpp>
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/policy_book.hpp>
 #include <asio_retry/policy_text.hpp>

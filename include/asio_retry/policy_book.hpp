@@ -52,7 +52,8 @@ public:
     ///
     /// If the old and the new policy of a name both have a `rate_limit` that a text or JSON has made, the new
     /// policy keeps the old gate. When all policies are in force, the gates get the new numbers, one after the
-    /// other: operations that wait get new times. A lookup meanwhile may find a limit with its old rate.
+    /// other: operations that wait get new times. A lookup meanwhile may find a limit with its old rate. A
+    /// `concurrency_limit` and a `hedge_share` of a text are kept if their numbers are the same.
     ///
     /// The text must have each name that the book has; it may have more. So a file that is empty, or whose end
     /// is missing, removes no policy. A cut inside the last line is noticed unless what remains is a policy.

@@ -55,7 +55,7 @@ ASIO_RETRY_DECL std::string to_string(jitter const& kind);
 /// Writes a policy as text: the backoff, the jitter, the greatest number of attempts, and all that is set
 /// besides.
 ///
-/// `parse_policy` reads it, unless the policy has callables, an observer, or a gate that is no `rate_limit`.
+/// `parse_policy` reads it, unless the policy has callables, an observer, or a gate that a text cannot name.
 ASIO_RETRY_DECL std::string to_string(retry_policy const& policy);
 /// Writes the text of the policy.
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, retry_policy const& policy);
@@ -63,7 +63,8 @@ ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, retry_policy const& 
 /// Reads a policy from a text.
 ///
 /// A setting that the text does not mention is as in `retry_policy()`, or as in the profile at its beginning.
-/// The grammar: doc/reference/policy_text.md. Each call makes a new gate for a `rate_limit`.
+/// The grammar: doc/reference/policy_text.md. Each call makes a new gate for a `rate_limit`, a
+/// `concurrency_limit` and a `hedge_share`.
 ///
 /// Throws policy_syntax_error if the text does not have that form, names an item twice, or asks for a value
 /// that the C++ function refuses.

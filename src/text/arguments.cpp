@@ -16,6 +16,7 @@ std::string_view name_of(parameter_kind kind) {
                                                  "a whole number",
                                                  "true or false",
                                                  "a backoff",
+                                                 "a limit such as fixed_limit(4)",
                                                  "a kind of failure such as timeout",
                                                  "high, normal or low"};
     return enumerator_name<parameter_kind::a_priority>(names, kind, "");
@@ -35,6 +36,7 @@ bool is_of(parameter_kind kind, argument const& a) {
     case parameter_kind::a_priority:
         return std::holds_alternative<request_priority>(a.value);
     case parameter_kind::a_backoff:
+    case parameter_kind::a_limit:
         break;
     }
     return std::holds_alternative<term>(a.value);

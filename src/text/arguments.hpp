@@ -19,6 +19,7 @@ enum class parameter_kind {
     a_whole_number,
     a_flag,
     a_backoff,
+    a_limit,
     a_failure_kind,
     a_priority
 };

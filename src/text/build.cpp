@@ -187,6 +187,8 @@ public:
         } else if (auto const* setting = find_setting(item.name)) {
             if (!setting->may_be_repeated)
                 once(kind_of_setting(setting->name), item);
+            if (is_gate(setting->name))
+                once("gate", item);
             bound_arguments const a(item, setting->parameters, {}, setting->is_list);
             policy_ = made_from(item, [&] { return setting->make(policy_, a); });
         } else {
@@ -213,6 +215,10 @@ private:
         return name == "unlimited_attempts" ? "max_attempts" : name == "any_failure" ? "retry_if" : name;
     }
 
+    static bool is_gate(std::string_view name) {
+        return name == "rate_limit" || name == "concurrency_limit" || name == "hedge_share";
+    }
+
     /// Refuses a second setting of a kind.
     void once(std::string_view kind, term const& item) {
         if (std::find(seen_.begin(), seen_.end(), kind) != seen_.end())
@@ -237,6 +243,14 @@ backoff build_backoff(term const& from) {
     if (!form)
         fail_unknown(from.at, from.name, did_you_mean(from.name, backoff_forms), "the name of a backoff");
     return make_item(*form, from);
+}
+
+fixed_limit build_limit(term const& from) {
+    constexpr parameter own[] = {{"n", a_whole_number}};
+    if (from.name != "fixed_limit")
+        fail_expecting(from.at, "fixed_limit", from.name);
+    bound_arguments const a(from, own, {}, false);
+    return made_from(from, [&] { return fixed_limit(a.whole("n")); });
 }
 
 retry_policy build_policy(std::vector<term> const& terms) {

@@ -6,6 +6,7 @@
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/jitter.hpp>
 #include <asio_retry/retry_policy.hpp>
+#include <asio_retry/traffic/concurrency_limit.hpp>
 
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ ASIO_RETRY_DECL std::vector<term> terms_of(retry_policy const& policy);
 term term_of(backoff const& shape);
 ASIO_RETRY_DECL backoff build_backoff(term const& from);
 term term_of(jitter const& kind);
+ASIO_RETRY_DECL fixed_limit build_limit(term const& from);
 
 /// "; did you mean exponential?": finds a similar name among all items and profiles for an unknown name.
 std::string similar_name(std::string_view name);

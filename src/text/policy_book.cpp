@@ -90,12 +90,19 @@ private:
         rate_limit_numbers next;
     };
 
-    /// Gives the next policies the limits that texts have made for the present ones of the same names.
+    /// Gives the next policies the gates that texts have made for the present ones of the same names, if the
+    /// numbers are equal. A `rate_limit` is kept with other numbers too; it gets them later.
     std::vector<kept_limit> keep_limits(std::vector<named_policy>& next) const {
         std::vector<kept_limit> kept;
         for (named_policy& each : next) {
             auto const present = find(each.name);
-            auto const made = detail::rate_limit_of_text(each.policy.settings().gate);
+            auto const& gate = each.policy.settings().gate;
+            if (present && gate != present->settings().gate &&
+                detail::are_same_in_text(gate, present->settings().gate)) {
+                each.policy = each.policy.gate(present->settings().gate);
+                continue;
+            }
+            auto const made = detail::rate_limit_of_text(gate);
             auto limit = present && made ? detail::rate_limit_of_text(present->settings().gate) : nullptr;
             if (!limit || limit == made)
                 continue;

@@ -197,7 +197,7 @@ json::value to_json(term const& written) {
         return in_order.size() == 1 ? in_order.front() : json::value(in_order);
     if (!in_order.empty())
         named.emplace("delays", in_order);
-    else if (named.size() == 1 && written.is_led_by_value)
+    else if (named.size() == 1 && written.is_led_by_value && !named.begin()->value().is_object())
         return named.begin()->value();
     return named;
 }

@@ -84,6 +84,17 @@ inline constexpr setting_form setting_forms[] = {
      [](retry_policy const& p, bound_arguments const& a) {
          return p.gate(make_rate_limit(a.whole("n"), a.time("per"), a.has("burst") ? a.whole("burst") : 1));
      }},
+    {"concurrency_limit",
+     {{{"algorithm", parameter_kind::a_limit}}},
+     [](retry_policy const& p, bound_arguments const& a) {
+         return p.gate(make_concurrency_limit(build_limit(a.inner("algorithm"))));
+     }},
+    {"hedge_share",
+     {{{"share", parameter_kind::a_number}, {"burst", parameter_kind::a_whole_number, true}}},
+     [](retry_policy const& p, bound_arguments const& a) {
+         return p.gate(
+             make_hedge_share(a.number("share"), a.has("burst") ? a.whole("burst") : burst_of_hedges));
+     }},
     {"priority",
      {{{"rank", parameter_kind::a_priority}}},
      [](retry_policy const& p, bound_arguments const& a) { return p.priority(a.priority("rank")); }},

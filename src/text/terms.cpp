@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace asio_retry::detail {
@@ -96,7 +99,7 @@ term pushback_limit_of(retry_settings const& s) {
     return written;
 }
 
-term rate_limit_of(rate_limit_numbers const& numbers) {
+term gate_term(rate_limit_numbers const& numbers) {
     term written{"rate_limit", {}};
     argument_writer const write{written};
     write("n", std::uint64_t(numbers.n));
@@ -104,6 +107,38 @@ term rate_limit_of(rate_limit_numbers const& numbers) {
     if (numbers.burst != 1)
         write("burst", std::uint64_t(numbers.burst));
     return written;
+}
+
+term gate_term(fixed_limit_number limit) {
+    term inner{"fixed_limit", {}};
+    inner.is_led_by_value = true;
+    argument_writer{inner}("n", std::uint64_t(limit.n));
+    term written{"concurrency_limit", {}};
+    written.is_led_by_value = true;
+    argument_writer{written}.add("algorithm", std::move(inner));
+    return written;
+}
+
+term gate_term(hedge_share_numbers const& numbers) {
+    term written{"hedge_share", {}};
+    written.is_led_by_value = true;
+    argument_writer const write{written};
+    write("share", numbers.share);
+    if (numbers.burst != burst_of_hedges)
+        write("burst", std::uint64_t(numbers.burst));
+    return written;
+}
+
+/// The term of a gate that has one.
+std::optional<term> gate_term(retry_gate const* gate) {
+    return std::visit(
+        []<typename Numbers>(Numbers const& numbers) -> std::optional<term> {
+            if constexpr (std::is_same_v<Numbers, std::monostate>)
+                return std::nullopt;
+            else
+                return gate_term(numbers);
+        },
+        numbers_of(gate));
 }
 
 std::vector<failure_kind> kinds_of(retry_settings::predicate const& chosen) {
@@ -198,9 +233,10 @@ std::vector<term> terms_of(retry_policy const& policy) {
     list.add_if(s.deliver_at_once, "deliver_at_once");
     list.add_if(s.allow_total_cancellation, "allow_total_cancellation");
     list.add_if(s.retry_when_nested, "retry_when_nested");
-    auto const limit = numbers_of(s.gate.get());
-    if (limit)
-        list.add(rate_limit_of(*limit));
+    auto gate = gate_term(s.gate.get());
+    bool const has_text = s.gate == nullptr || gate;
+    if (gate)
+        list.add(*std::move(gate));
     list.add_if(s.wait_when_refused, "wait_when_refused");
     if (s.priority != request_priority::normal)
         list.add("priority", s.priority);
@@ -221,7 +257,7 @@ std::vector<term> terms_of(retry_policy const& policy) {
     list.add_stand_in_if(static_cast<bool>(s.on_retry), "on_retry");
     list.add_stand_in_if(static_cast<bool>(s.on_give_up), "on_give_up");
     list.add_stand_in_if(static_cast<bool>(s.on_success), "on_success");
-    list.add_stand_in_if(s.gate != nullptr && !limit, "gate", "gate");
+    list.add_stand_in_if(!has_text, "gate", "gate");
     list.add_stand_in_if(static_cast<bool>(s.classify), "classify");
     list.add_stand_in_if(s.observer != nullptr, "observe", "observer");
     return std::move(list).take();

@@ -37,6 +37,9 @@ gradient_options const& checked(gradient_options const& o) {
 
 } // namespace
 
+fixed_limit::fixed_limit(std::int64_t n)
+    : limit_(detail::count("fixed_limit.n", n)) {}
+
 aimd::aimd(aimd_options const& options)
     : options_(checked(options))
     , limit_(options.initial) {}

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <concepts>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -35,6 +37,12 @@ void demand(bool good, std::string_view field, Value value, std::string_view rul
 inline double amount(std::string_view field, double value) {
     demand(std::isfinite(value) && value >= 0, field, value, "must be finite and not negative");
     return value;
+}
+
+inline std::uint32_t count(std::string_view field, std::int64_t value) {
+    demand(value > 0, field, value, "must be positive");
+    demand(value <= std::numeric_limits<std::uint32_t>::max(), field, value, "must be less than 2^32");
+    return static_cast<std::uint32_t>(value);
 }
 
 inline double share(std::string_view field, double value) {

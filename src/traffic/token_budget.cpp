@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace asio_retry {
 namespace {
@@ -98,6 +99,34 @@ void token_budget::on_end(attempt_end const& end) noexcept {
         break;
     }
 }
+
+std::shared_ptr<token_budget> hedge_share(double share, std::int64_t burst) {
+    constexpr double least = 1 / one_token;
+    detail::demand(least <= share && share <= 1, "hedge_share.share", share, "must be in [0.000001, 1]");
+    token_budget_options options;
+    options.capacity = detail::count("hedge_share.burst", burst);
+    options.initial = 0;
+    // Never more than the share. A decimal fraction may be stored a little too small.
+    options.per_success = std::floor(share * one_token + 1e-6) / one_token;
+    return std::make_shared<token_budget>(options);
+}
+
+namespace detail {
+
+std::optional<hedge_share_numbers> numbers_of_hedge_share(token_budget const& budget) noexcept {
+    constexpr auto one = static_cast<std::int64_t>(one_token);
+    std::int64_t const burst = budget.capacity_ / one;
+    bool const is_one = budget.initial_ == 0 && budget.per_failure_ == 0 && !budget.threshold_ &&
+                        budget.cost_ == one && budget.timeout_cost_ == one && budget.throttled_cost_ == one &&
+                        !budget.refund_ && budget.per_success_ > 0 && budget.per_success_ <= one &&
+                        budget.capacity_ % one == 0 && burst <= std::numeric_limits<std::uint32_t>::max();
+    if (!is_one)
+        return std::nullopt;
+    return hedge_share_numbers{static_cast<double>(budget.per_success_) / one_token,
+                               static_cast<std::uint32_t>(burst)};
+}
+
+} // namespace detail
 
 token_budget_options grpc_tokens(double max_tokens, double token_ratio) {
     detail::demand(0 < max_tokens && max_tokens <= 1000, "grpc_tokens.max_tokens", max_tokens,

@@ -48,6 +48,10 @@ asio::awaitable<void> awaited(asio_retry::retry_scope& in) {
     co_await timer.async_wait(asio_retry::retrying(in, limited, asio::use_awaitable));
     asio_retry::backoff_ticker ticker(in.get_executor(), plain);
     co_await ticker.async_wait(asio::use_awaitable);
+    co_await asio_retry::async_pause(in.get_executor(), 1s, asio::use_awaitable);
+    auto const counted =
+        asio_retry::on_executor(in.get_executor(), [](asio_retry::attempt const&) { return 1; });
+    co_await asio_retry::async_retry(counted, plain);
     co_await in.async_join(asio::use_awaitable);
     co_await in.async_drain(1s, asio::use_awaitable);
 }

@@ -1,5 +1,6 @@
 #include "exhaustion/scenarios.hpp"
 
+#include <asio_retry/async_pause.hpp>
 #include <asio_retry/backoff_ticker.hpp>
 
 namespace asio_retry::test {
@@ -37,6 +38,20 @@ auto during_a_wait(error_code expected, Act act) {
     };
 }
 
+auto paused(duration length) {
+    return [=](auto& t) {
+        t.start({}, [&](auto handler) { async_pause(t.io, length, std::move(handler)); });
+        t.run();
+    };
+}
+
+template <typename Trial>
+void cancel_a_pause(Trial& t) {
+    t.start_cancellable(aborted(), [&](auto handler) { async_pause(t.io, 100ms, std::move(handler)); });
+    t.cancel(t.started - 1);
+    t.run();
+}
+
 } // namespace
 
 std::vector<scenario> tickers() {
@@ -46,6 +61,9 @@ std::vector<scenario> tickers() {
     auto const at_once = [] { return eager().backoff(constant(1ns)); };
 
     return {
+        make_scenario("pause", paused(100ms)),
+        make_scenario("pause_of_no_length", paused(0ms)),
+        make_scenario("pause_cancelled", [](auto& t) { cancel_a_pause(t); }),
         make_scenario("ticks_with_delays", ticks(patient)),
         make_scenario("ticks_without_delay", ticks(eager)),
         make_scenario("ticks_on_the_steady_clock", ticks(at_once), clock_kind::steady),

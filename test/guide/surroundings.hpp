@@ -3,6 +3,7 @@
 /// What the fragments of the pages take for granted: things to fetch from, a policy and a log.
 
 #include <asio_retry/async_hedge.hpp>
+#include <asio_retry/async_pause.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/backoff_ticker.hpp>
 #include <asio_retry/before_retry.hpp>
@@ -15,6 +16,7 @@
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/observe/retry_traces.hpp>
 #include <asio_retry/on_endpoint.hpp>
+#include <asio_retry/on_executor.hpp>
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/policy_book.hpp>
 #include <asio_retry/policy_text.hpp>

@@ -14,6 +14,24 @@
 
 namespace asio_retry {
 
+/// An algorithm for `concurrency_limit`: the limit is always the same.
+///
+///     auto const four_at_once = std::make_shared<concurrency_limit<fixed_limit>>(fixed_limit(4));
+class ASIO_RETRY_DECL fixed_limit {
+public:
+    /// Throws std::invalid_argument unless 1 <= n < 2^32.
+    explicit fixed_limit(std::int64_t n);
+
+    /// How many attempts may run.
+    std::uint32_t limit() const noexcept { return limit_; }
+
+    /// Changes nothing.
+    void update(saturating_duration, std::uint32_t, bool) noexcept {}
+
+private:
+    std::uint32_t limit_;
+};
+
 /// The options of an `aimd`.
 struct aimd_options {
     std::uint32_t initial = 20;   ///< the limit at first
@@ -129,7 +147,8 @@ private:
 
 } // namespace detail
 
-/// Refuses attempts while too many are in flight; it finds out the limit itself.
+/// Refuses attempts while too many are in flight; it finds out the limit itself, unless that is a
+/// `fixed_limit`.
 ///
 /// - A success tells the algorithm how long it took.
 /// - A timeout is a drop, and so is a refusal because the server is overloaded or limits this client.
@@ -144,8 +163,10 @@ private:
 ///
 /// Without a queue, refused attempts fail, or wait with `wait_when_refused`.
 ///
-/// `Algorithm` is aimd, gradient, or a class with the same two functions. They are called one at a time, and
-/// `limit` is asked after each `update`.
+/// `Algorithm` is fixed_limit, aimd, gradient, or a class with the same two functions. They are called one at a
+/// time, and `limit` is asked after each `update`.
+///
+/// A policy's text has `concurrency_limit(fixed_limit(4))`, without a queue.
 ///
 /// Errors: an operation whose first attempt is refused ends with error::too_many_in_flight.
 /// Thread safety: call any function from any thread. Admitting an attempt takes no lock, unless operations
@@ -166,13 +187,15 @@ public:
     std::uint32_t in_flight() const noexcept { return in_flight_.load(std::memory_order_relaxed); }
     /// How many operations wait in the queue.
     std::uint32_t queued() const noexcept { return queue_.size(); }
+    /// Whether operations may wait in a queue.
+    bool has_queue() const noexcept { return queue_.greatest() != 0; }
 
     std::string_view name() const noexcept override { return "concurrency_limit"; }
     admission admit(std::uint64_t, time_point now) noexcept override {
         if (queue_.size() == 0 && take_place())
             return now;
         admission answer{(time_point::max)(), error::too_many_in_flight};
-        answer.can_queue = queue_.greatest() != 0;
+        answer.can_queue = has_queue();
         return answer;
     }
 

@@ -4,10 +4,28 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
 namespace asio_retry {
+class token_budget;
+
+namespace detail {
+
+/// What `hedge_share` was given.
+struct hedge_share_numbers {
+    double share = 0;
+    std::uint32_t burst = 0;
+    bool operator==(hedge_share_numbers const&) const = default;
+};
+
+inline constexpr std::uint32_t burst_of_hedges = 10;
+
+/// The numbers of a budget that is like one of `hedge_share`; none for any other.
+ASIO_RETRY_DECL std::optional<hedge_share_numbers> numbers_of_hedge_share(token_budget const& budget) noexcept;
+
+} // namespace detail
 
 /// The options of a `token_budget`.
 struct token_budget_options {
@@ -49,6 +67,9 @@ public:
     bool is_idle(time_point) const noexcept override { return balance_.load() == initial_; }
 
 private:
+    friend std::optional<detail::hedge_share_numbers>
+    detail::numbers_of_hedge_share(token_budget const&) noexcept;
+
     std::int64_t cost_after(failure_kind kind) const noexcept;
     void add(std::int64_t amount) noexcept;
     void take(std::int64_t amount) noexcept;
@@ -82,5 +103,18 @@ ASIO_RETRY_DECL token_budget_options aws_tokens();
 /// The options of the retry quota of the AWS SDKs from 2016 to 2025: of 500 a retry takes 5, or 10 after a
 /// timeout.
 ASIO_RETRY_DECL token_budget_options aws_tokens_2016();
+
+/// A budget for hedges: of 100 successful requests at most 5 have a hedge if `share` is 0.05.
+///
+///     hedge_policy(20ms).gate(hedge_share(0.05))
+///
+/// Each success earns `share`, and each attempt beside or after the first costs 1. The budget begins empty, so
+/// the hedges are at no time more than `share` of the successes before them. Up to `burst` hedges that nobody
+/// used are kept: after n more successes there are at most `burst + n * share`. Share the budget between all
+/// that use a server. Only millionths of `share` count. A policy's text has it as `hedge_share(0.05)`.
+///
+/// Errors: throws std::invalid_argument unless share is in [0.000001, 1] and burst is from 1 to 2^32 - 1.
+ASIO_RETRY_DECL std::shared_ptr<token_budget> hedge_share(double share,
+                                                          std::int64_t burst = detail::burst_of_hedges);
 
 } // namespace asio_retry

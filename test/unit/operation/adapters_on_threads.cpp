@@ -1,5 +1,6 @@
 // `retrying` and `before_retry` where several threads run functions, and beside hedges.
 #include <asio_retry/async_hedge.hpp>
+#include <asio_retry/async_pause.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/before_retry.hpp>
 #include <asio_retry/retry_scope.hpp>
@@ -121,10 +122,7 @@ protected:
     /// Takes some time, unless it is told to stop.
     asio::awaitable<int> take(std::string what, duration d, int value) {
         done.push_back(std::move(what));
-        auto const once = retry_policy().max_attempts(2).backoff(constant(d)).jitter(no_jitter());
-        auto [ec] = co_await async_retry(refusing_operation(), once, asio::as_tuple(asio::use_awaitable));
-        if (ec == aborted())
-            throw boost::system::system_error(ec);
+        co_await async_pause(co_await asio::this_coro::executor, d, asio::use_awaitable);
         co_return value;
     }
 };

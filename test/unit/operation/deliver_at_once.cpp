@@ -1,6 +1,6 @@
+#include <asio_retry/async_pause.hpp>
 #include <asio_retry/async_retry.hpp>
 
-#include <asio_retry/backoff_ticker.hpp>
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/retry_scope.hpp>
 #include <asio_retry/virtual_time.hpp>
@@ -225,11 +225,11 @@ TEST_F(deliver_at_once, decision_57_a_context_may_be_destroyed_with_what_was_lef
         auto const alive = std::make_shared<int>(0);
         watched = alive;
         auto coroutine = [alive](attempt) -> asio::awaitable<void> {
-            backoff_ticker ticker(co_await asio::this_coro::executor, hourly());
+            auto const executor = co_await asio::this_coro::executor;
             co_await asio::this_coro::throw_if_cancelled(false);
             for (;;) {
                 co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-                co_await ticker.async_wait(asio::use_awaitable);
+                co_await async_pause(executor, 1h, asio::use_awaitable);
             }
         };
         async_retry(own, coroutine, every_100ms(3).attempt_timeout(1s).deliver_at_once(),
@@ -246,9 +246,7 @@ TEST_F(deliver_at_once, decision_57_in_a_coroutine_too) {
         begun.push_back(which.number);
         co_await asio::this_coro::throw_if_cancelled(false);
         co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-        backoff_ticker ticker(co_await asio::this_coro::executor, hourly());
-        co_await ticker.async_wait(asio::use_awaitable);
-        co_await ticker.async_wait(asio::use_awaitable);
+        co_await async_pause(co_await asio::this_coro::executor, 1h, asio::use_awaitable);
         co_return 1;
     };
     auto const caller = [&]() -> asio::awaitable<void> {

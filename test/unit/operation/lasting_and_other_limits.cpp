@@ -1,4 +1,5 @@
 // The limits of attempts that last, beside the other limits, inside one another, and when they are cancelled.
+#include <asio_retry/async_pause.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/retry_scope.hpp>
 #include <asio_retry/virtual_time.hpp>
@@ -32,14 +33,10 @@ protected:
             ++attempts;
             if (is_healthy)
                 a.mark_healthy();
-            auto const second = retry_policy().max_attempts(2).backoff(constant(1s)).jitter(no_jitter());
             for (duration said{};; said += 1s) {
                 if (said < silent_after)
                     a.progress();
-                auto [ec] =
-                    co_await async_retry(refusing_operation(), second, asio::as_tuple(asio::use_awaitable));
-                if (ec == aborted())
-                    throw boost::system::system_error(ec);
+                co_await async_pause(io, 1s, asio::use_awaitable);
             }
         };
     }

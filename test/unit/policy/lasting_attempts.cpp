@@ -1,4 +1,5 @@
 // Attempts that last: they say that they are healthy and alive, or are told to stop.
+#include <asio_retry/async_pause.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/fail_if.hpp>
 #include <asio_retry/retry.hpp>
@@ -101,10 +102,7 @@ protected:
     std::optional<error_code> ended;
 
     asio::awaitable<void> wait(duration d) {
-        auto const once = retry_policy().max_attempts(2).backoff(constant(d)).jitter(no_jitter());
-        auto [ec] = co_await async_retry(refusing_operation(), once, asio::as_tuple(asio::use_awaitable));
-        if (ec == aborted())
-            throw boost::system::system_error(ec);
+        co_await async_pause(co_await asio::this_coro::executor, d, asio::use_awaitable);
     }
 
     retry_policy policy() {

@@ -1,3 +1,4 @@
+#include <asio_retry/async_pause.hpp>
 #include <asio_retry/retry_policy.hpp>
 
 #include <asio_retry/async_retry.hpp>
@@ -146,8 +147,7 @@ protected:
     std::size_t next = 0;
 
     asio::awaitable<void> wait(duration d) {
-        auto const once = retry_policy().max_attempts(2).backoff(constant(d)).jitter(no_jitter());
-        co_await async_retry(refusing_operation(), once, asio::as_tuple(asio::use_awaitable));
+        co_await async_pause(co_await asio::this_coro::executor, d, asio::as_tuple(asio::use_awaitable));
     }
 
     retry_policy policy() {

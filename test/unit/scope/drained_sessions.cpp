@@ -1,4 +1,5 @@
 // A drain that waits until each caller has written its answer.
+#include <asio_retry/async_pause.hpp>
 #include <asio_retry/retry_scope.hpp>
 
 #include <asio_retry/async_retry.hpp>
@@ -28,10 +29,7 @@ protected:
     std::vector<std::string> done;
 
     asio::awaitable<void> take(duration d) {
-        auto const once = retry_policy().max_attempts(2).backoff(constant(d)).jitter(no_jitter());
-        auto [ec] = co_await async_retry(refusing_operation(), once, asio::as_tuple(asio::use_awaitable));
-        if (ec == aborted())
-            throw boost::system::system_error(ec);
+        co_await async_pause(co_await asio::this_coro::executor, d, asio::use_awaitable);
     }
 
     asio::awaitable<void> ask(std::string question) {

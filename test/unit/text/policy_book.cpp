@@ -5,6 +5,7 @@
 
 #include <asio_retry/profiles.hpp>
 #include <asio_retry/retry_machine.hpp>
+#include <asio_retry/traffic/concurrency_limit.hpp>
 #include <asio_retry/traffic/rate_limit.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
 
@@ -281,6 +282,24 @@ TEST(policy_book, decision_86_a_reload_keeps_no_gate_of_the_program) {
     book.reload({{"a", retry_policy().gate(own)}});
     EXPECT_EQ(limit_of(book, "a"), own) << "the program chose this one";
     EXPECT_EQ(of_text->numbers(), (rate_limit_numbers{1, 1s}));
+}
+
+TEST(policy_book, a_reload_keeps_gates_whose_numbers_are_the_same) {
+    policy_book book("a = concurrency_limit(fixed_limit(4))\nb = hedge_share(0.05)");
+    auto const gate_of = [&](char const* name) { return book[name].settings().gate; };
+    auto const a = gate_of("a"), b = gate_of("b");
+    book.reload("a = concurrency_limit(fixed_limit(4)) max_attempts(5)\nb = hedge_share(0.05, 10) clamp()");
+    EXPECT_EQ(gate_of("a"), a) << "with the attempts that it counts";
+    EXPECT_EQ(gate_of("b"), b) << "with what it has earned";
+    EXPECT_EQ(book["a"].settings().max_attempts, 5u);
+    book.reload("a = concurrency_limit(fixed_limit(5))\nb = hedge_share(0.06)");
+    EXPECT_NE(gate_of("a"), a);
+    EXPECT_NE(gate_of("b"), b);
+    EXPECT_EQ(to_string(book["a"]), to_string(parse_policy("concurrency_limit(fixed_limit(5))")));
+    EXPECT_EQ(to_string(book["b"]), to_string(parse_policy("hedge_share(0.06)")));
+    auto const own = std::make_shared<concurrency_limit<fixed_limit>>(fixed_limit(5));
+    book.reload({{"a", retry_policy().gate(own)}, {"b", retry_policy()}});
+    EXPECT_EQ(gate_of("a"), own) << "the program chose this one";
 }
 
 TEST(policy_book, decision_86_a_list_of_texts_keeps_its_rate_limits) {

@@ -130,7 +130,10 @@ TEST(policy_json, every_item_is_written_and_read) {
           "constant(value=0s) full_jitter() max_attempts(3) pushback_limit(2s)",
           "constant(value=0s) full_jitter() max_attempts(3) max_waited(1min) retry_sent(false)",
           "constant(value=0s) full_jitter() max_attempts(3) rate_limit(n=100, per=1s, burst=20)",
-          "constant(value=0s) full_jitter() max_attempts(3) rate_limit(n=1, per=1min) wait_when_refused()"}) {
+          "constant(value=0s) full_jitter() max_attempts(3) rate_limit(n=1, per=1min) wait_when_refused()",
+          "constant(value=0s) full_jitter() max_attempts(3) concurrency_limit(fixed_limit(4))",
+          "constant(value=0s) full_jitter() max_attempts(3) hedge_share(0.05)",
+          "constant(value=0s) full_jitter() max_attempts(3) hedge_share(0.05, burst=1)"}) {
         retry_policy const policy = parse_policy(text);
         json::value const written = policy_to_json(policy);
         EXPECT_EQ(to_string(policy_from_json(written)), text) << json::serialize(written);
@@ -156,6 +159,32 @@ TEST(policy_json, decision_86_a_rate_limit_has_its_arguments_by_name_or_in_their
     EXPECT_EQ(json_fault_in(R"({"rate_limit": [{"n": 1, "per": "1s"}]})"),
               "/rate_limit/0: expected an object with one key, the name of a backoff, found "
               "'{\"n\":1,\"per\":\"1s\"}'");
+}
+
+TEST(policy_json, fixed_limits_and_shares_of_hedges) {
+    auto const json_of = [](char const* text, char const* item) {
+        return json::serialize(policy_to_json(parse_policy(text)).at(item));
+    };
+    EXPECT_EQ(json_of("concurrency_limit(fixed_limit(4))", "concurrency_limit"),
+              R"({"algorithm":{"fixed_limit":4}})");
+    EXPECT_EQ(text_of(R"({"concurrency_limit": {"algorithm": {"fixed_limit": {"n": 4}}}})"),
+              text_of(R"({"concurrency_limit": [{"fixed_limit": 4}]})"));
+    EXPECT_EQ(policy_to_json(parse_policy("hedge_share(0.05)")).at("hedge_share").as_double(), 0.05);
+    EXPECT_EQ(text_of(R"({"hedge_share": 0.05})"), text_of(R"({"hedge_share": {"share": 0.05, "burst": 10}})"));
+    EXPECT_EQ(text_of(R"({"hedge_share": [0.05, 1]})"), to_string(parse_policy("hedge_share(0.05, 1)")));
+    EXPECT_EQ(json_fault_in(R"({"concurrency_limit": 4})"),
+              "/concurrency_limit: expected a limit such as fixed_limit(4) for algorithm of concurrency_limit, "
+              "found '4'");
+    EXPECT_EQ(json_fault_in(R"({"concurrency_limit": [{"fixed_limit": 0}]})"),
+              "/concurrency_limit/0/fixed_limit: fixed_limit.n = 0: must be positive");
+    EXPECT_EQ(json_fault_in(R"({"concurrency_limit": [{"gradient": 4}]})"),
+              "/concurrency_limit/0/gradient: expected fixed_limit, found 'gradient'");
+    EXPECT_EQ(json_fault_in(R"({"hedge_share": 5})"),
+              "/hedge_share: hedge_share.share = 5: must be in [0.000001, 1]");
+    EXPECT_EQ(json_fault_in(R"({"hedge_share": "5%"})"),
+              "/hedge_share: expected a number for share of hedge_share, found '\"5%\"'");
+    EXPECT_EQ(json_fault_in(R"({"hedge_share": 0.05, "rate_limit": [1, "1s"]})"),
+              "/rate_limit: expected no second gate, found 'rate_limit'");
 }
 
 TEST(policy_json, a_negative_zero_is_zero) {

@@ -5,7 +5,9 @@
 
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/profiles.hpp>
+#include <asio_retry/traffic/concurrency_limit.hpp>
 #include <asio_retry/traffic/rate_limit.hpp>
+#include <asio_retry/traffic/token_budget.hpp>
 
 #include <limits>
 #include <locale>
@@ -317,6 +319,94 @@ TEST(policy_text, decision_86_faults_of_a_rate_limit_are_named) {
     EXPECT_EQ(fault_in("rate_limit(1, 1s, 4294967296)"),
               "0: rate_limit.burst = 4294967296: must be less than 2^32");
     EXPECT_EQ(fault_in("rate_limt(1, 1s)"), "0: unknown name 'rate_limt'; did you mean rate_limit?");
+}
+
+TEST(policy_text, a_fixed_limit_is_written_and_read) {
+    for (char const* const items : {"concurrency_limit(fixed_limit(4))",
+                                    "concurrency_limit(fixed_limit(4294967295)) wait_when_refused()"}) {
+        std::string const text = std::string(default_policy) + ' ' + items;
+        EXPECT_EQ(again(text), text);
+    }
+    EXPECT_EQ(again("concurrency_limit(algorithm=fixed_limit(n=4))"),
+              again("concurrency_limit(fixed_limit(4))"));
+    auto const gate = parse_policy("concurrency_limit(fixed_limit(4))").settings().gate;
+    auto const* const limit = dynamic_cast<concurrency_limit<fixed_limit> const*>(gate.get());
+    ASSERT_TRUE(limit);
+    EXPECT_EQ(limit->limit(), 4u);
+    EXPECT_FALSE(limit->has_queue());
+    EXPECT_NE(parse_policy("concurrency_limit(fixed_limit(4))").settings().gate, gate);
+}
+
+TEST(policy_text, a_share_of_hedges_is_written_and_read) {
+    for (char const* const items : {"hedge_share(0.05)", "hedge_share(0.333333, burst=1)", "hedge_share(1e-06)",
+                                    "hedge_share(1, burst=4294967295)"}) {
+        std::string const text = std::string(default_policy) + ' ' + items;
+        EXPECT_EQ(again(text), text);
+    }
+    EXPECT_EQ(again("hedge_share(0.05, 10)"), again("hedge_share(share=5e-2)"));
+    EXPECT_EQ(again("hedge_share(0.0123456789)"), again("hedge_share(0.012345)"));
+    auto const gate = parse_policy("hedge_share(0.05, 20)").settings().gate;
+    ASSERT_TRUE(dynamic_cast<token_budget const*>(gate.get()));
+    EXPECT_NE(parse_policy("hedge_share(0.05, 20)").settings().gate, gate);
+}
+
+TEST(policy_text, gates_of_a_program_are_written_if_a_text_can_make_them) {
+    auto const text_of_gate = [](std::shared_ptr<retry_gate> const& gate) {
+        std::string const text = to_string(retry_policy().gate(gate));
+        return text.substr(default_policy.size() + 1);
+    };
+    using fixed = concurrency_limit<fixed_limit>;
+    EXPECT_EQ(text_of_gate(std::make_shared<fixed>(fixed_limit(4))), "concurrency_limit(fixed_limit(4))");
+    EXPECT_EQ(text_of_gate(std::make_shared<fixed>(fixed_limit(4), queue_options{.greatest = 1})),
+              "gate(<gate>)");
+    EXPECT_EQ(text_of_gate(std::make_shared<concurrency_limit<aimd>>()), "gate(<gate>)");
+    EXPECT_EQ(text_of_gate(hedge_share(0.05)), "hedge_share(0.05)");
+    EXPECT_EQ(text_of_gate(hedge_share(0.5, 7)), "hedge_share(0.5, burst=7)");
+    for (token_budget_options const& other :
+         {token_budget_options(), token_budget_options{.initial = 0, .per_failure = 1},
+          token_budget_options{.initial = 0, .threshold = 1}, token_budget_options{.initial = 0, .cost = 2},
+          token_budget_options{.initial = 0, .timeout_cost = 2},
+          token_budget_options{.initial = 0, .throttled_cost = 2},
+          token_budget_options{.initial = 0, .refund = true},
+          token_budget_options{.initial = 0, .per_success = 0},
+          token_budget_options{.initial = 0, .per_success = 2},
+          token_budget_options{.capacity = 1.5, .initial = 0},
+          token_budget_options{.capacity = 1e10, .initial = 0}})
+        EXPECT_EQ(text_of_gate(std::make_shared<token_budget>(other)), "gate(<gate>)");
+}
+
+TEST(policy_text, faults_of_fixed_limits_and_shares_are_named) {
+    EXPECT_EQ(fault_in("concurrency_limit()"),
+              "18: expected a limit such as fixed_limit(4) for algorithm of concurrency_limit, found none");
+    EXPECT_EQ(fault_in("concurrency_limit(4)"),
+              "18: expected a limit such as fixed_limit(4) for algorithm of concurrency_limit, found '4'");
+    EXPECT_EQ(fault_in("concurrency_limit(aimd(4))"), "18: expected fixed_limit, found 'aimd'");
+    EXPECT_EQ(fault_in("concurrency_limit(fixed_limit())"),
+              "30: expected a whole number for n of fixed_limit, found none");
+    EXPECT_EQ(fault_in("concurrency_limit(fixed_limit(2.5))"),
+              "30: expected a whole number for n of fixed_limit, found '2.5'");
+    EXPECT_EQ(fault_in("concurrency_limit(fixed_limit(0))"), "18: fixed_limit.n = 0: must be positive");
+    EXPECT_EQ(fault_in("concurrency_limit(fixed_limit(4294967296))"),
+              "18: fixed_limit.n = 4294967296: must be less than 2^32");
+    EXPECT_EQ(
+        fault_in("concurrency_limit(fixed_limit(9223372036854775808))"),
+        "30: expected a whole number for n of fixed_limit of less than 2^63, found '9223372036854775808'");
+    EXPECT_EQ(fault_in("hedge_share()"), "12: expected a number for share of hedge_share, found none");
+    EXPECT_EQ(fault_in("hedge_share(5%)"), "13: expected ',' or ')', found '%'");
+    EXPECT_EQ(fault_in("hedge_share(0)"), "0: hedge_share.share = 0: must be in [0.000001, 1]");
+    EXPECT_EQ(fault_in("hedge_share(5)"), "0: hedge_share.share = 5: must be in [0.000001, 1]");
+    EXPECT_EQ(fault_in("hedge_share(0.05, 0)"), "0: hedge_share.burst = 0: must be positive");
+    EXPECT_EQ(fault_in("hedge_share(0.05, burst=4294967296)"),
+              "0: hedge_share.burst = 4294967296: must be less than 2^32");
+}
+
+TEST(policy_text, a_policy_has_one_gate) {
+    EXPECT_EQ(fault_in("hedge_share(0.05) rate_limit(1, 1s)"),
+              "18: expected no second gate, found 'rate_limit'");
+    EXPECT_EQ(fault_in("rate_limit(1, 1s) concurrency_limit(fixed_limit(4))"),
+              "18: expected no second gate, found 'concurrency_limit'");
+    EXPECT_EQ(fault_in("hedge_share(0.05) hedge_share(0.05)"),
+              "18: expected no second hedge_share, found 'hedge_share'");
 }
 
 // Unlike a cap, which always is there, it was set.

@@ -1,14 +1,18 @@
 #include <asio_retry/policy_json.hpp>
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/retry_policy.hpp>
+#include <asio_retry/traffic/concurrency_limit.hpp>
 #include <asio_retry/traffic/rate_limit.hpp>
+#include <asio_retry/traffic/token_budget.hpp>
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -33,6 +37,8 @@ std::string refusal_by(std::function<void()> const& act) {
     }
     return "nothing refused";
 }
+
+constexpr double nan_share = std::numeric_limits<double>::quiet_NaN();
 
 refused_field const refused_fields[] = {
     {[] { return retry_policy().max_attempts(0); }, "max_attempts(0)", R"({"max_attempts": 0})",
@@ -141,6 +147,16 @@ refused_field const refused_fields[] = {
      "rate_limit.burst = 0: must be positive"},
     {[] { rate_limit(11, 10ns); }, "rate_limit(11, 10ns)", R"({"rate_limit": [11, "10ns"]})",
      "rate_limit.n = 11: must leave an attempt a nanosecond at least"},
+    {[] { hedge_share(nan_share); }, nullptr, nullptr, "hedge_share.share = nan: must be in [0.000001, 1]"},
+    {[] { hedge_share(1.5); }, "hedge_share(1.5)", R"({"hedge_share": 1.5})",
+     "hedge_share.share = 1.5: must be in [0.000001, 1]"},
+    {[] { hedge_share(1e-7); }, "hedge_share(1e-7)", R"({"hedge_share": 1e-7})",
+     "hedge_share.share = 1e-07: must be in [0.000001, 1]"},
+    {[] { hedge_share(0.5, -1); }, "hedge_share(0.5, -1)", R"({"hedge_share": [0.5, -1]})",
+     "hedge_share.burst = -1: must be positive"},
+    {[] { fixed_limit(-1); }, nullptr, nullptr, "fixed_limit.n = -1: must be positive"},
+    {[] { fixed_limit(std::int64_t(1) << 32); }, nullptr, nullptr,
+     "fixed_limit.n = 4294967296: must be less than 2^32"},
 };
 
 /// The path to the item: that of its key.

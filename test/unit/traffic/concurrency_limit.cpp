@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace asio_retry::test {
@@ -171,6 +172,27 @@ TEST(concurrency_limit, successes_and_drops_teach_it_and_other_ends_do_not) {
     limit.on_end(abandoned());
     EXPECT_EQ(limit.in_flight(), 0u);
     EXPECT_THAT(told, elements("3ms 7", "4ms 6 dropped", "5ms 5 dropped", "6ms 4 dropped"));
+}
+
+TEST(concurrency_limit, a_fixed_limit_does_not_adapt) {
+    concurrency_limit limit(fixed_limit(4));
+    static_assert(std::is_same_v<decltype(limit), concurrency_limit<fixed_limit>>);
+    for (int round = 0; round != 20; ++round) {
+        for (int i = 0; i != 4; ++i)
+            EXPECT_EQ(limit.admit(1, noon).until, noon);
+        EXPECT_EQ(limit.admit(1, noon).refusal, error::too_many_in_flight);
+        EXPECT_FALSE(limit.admit(1, noon).can_queue);
+        limit.on_end(success(noon, 1ns));
+        limit.on_end(success(noon, 1h));
+        limit.on_end(failure(failure_kind::overloaded, noon, 1ms));
+        limit.on_end(failure(failure_kind::timeout, noon, 1min));
+        EXPECT_EQ(limit.limit(), 4u);
+        EXPECT_EQ(limit.in_flight(), 0u);
+        EXPECT_TRUE(limit.is_idle(noon));
+    }
+    EXPECT_TRUE(concurrency_limit(fixed_limit(1), {.greatest = 1}).has_queue());
+    EXPECT_FALSE(limit.has_queue());
+    EXPECT_EQ(fixed_limit(4294967295).limit(), 4294967295u);
 }
 
 TEST(concurrency_limit, has_both_algorithms_by_default) {

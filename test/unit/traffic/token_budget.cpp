@@ -188,6 +188,59 @@ TEST(token_budget, needs_more_than_its_threshold) {
     EXPECT_NEAR(budget.balance(), 5.001, 1e-9) << "and gives nothing back";
 }
 
+TEST(hedge_share, of_100_successes_at_most_five_are_hedged) {
+    auto const budget = hedge_share(0.05);
+    EXPECT_FALSE(retry(*budget)) << "nothing is earned yet";
+    int hedges = 0;
+    for (int successes = 1; successes <= 10'000; ++successes) {
+        budget->on_end(success());
+        hedges += retry(*budget);
+        EXPECT_EQ(hedges, successes / 20);
+    }
+    EXPECT_EQ(hedges, 500);
+}
+
+TEST(hedge_share, keeps_a_few_unused_hedges) {
+    for (int const burst : {10, 1, 3}) {
+        auto const budget = burst == 10 ? hedge_share(0.05) : hedge_share(0.05, burst);
+        for (int i = 0; i != 1'000'000; ++i)
+            budget->on_end(success());
+        int hedges = 0;
+        while (retry(*budget))
+            ++hedges;
+        EXPECT_EQ(hedges, burst);
+    }
+}
+
+TEST(hedge_share, failures_and_attempts_that_lost_earn_nothing) {
+    auto const budget = hedge_share(1, 1);
+    budget->on_end(failure(failure_kind::transient));
+    budget->on_end(failure(failure_kind::permanent));
+    budget->on_end(abandoned());
+    EXPECT_EQ(budget->balance(), 0);
+    budget->on_end(success());
+    EXPECT_EQ(budget->balance(), 1);
+    EXPECT_TRUE(retry(*budget));
+    budget->give_back(failure_kind::transient);
+    EXPECT_EQ(budget->balance(), 1);
+}
+
+// A share is never rounded up, and a decimal fraction is what it says.
+TEST(hedge_share, counts_whole_millionths) {
+    for (int millionths = 1; millionths <= 1'000'000; millionths += 7) {
+        auto const budget = hedge_share(millionths / 1e6);
+        budget->on_end(success());
+        ASSERT_EQ(budget->balance(), millionths / 1e6);
+    }
+    auto const third = hedge_share(1 / 3.0);
+    int hedges = 0;
+    for (int i = 0; i != 3'000'000; ++i) {
+        third->on_end(success());
+        hedges += retry(*third);
+    }
+    EXPECT_EQ(hedges, 999'999);
+}
+
 TEST(token_budget, decision_04_refuses_nonsense) {
     std::string const rule = "must be finite and not negative";
     EXPECT_THAT(calling([] { token_budget({.capacity = 0}); }),

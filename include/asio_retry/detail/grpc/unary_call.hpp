@@ -1,9 +1,10 @@
 #pragma once
 
 #include <asio_retry/attempt.hpp>
-#include <asio_retry/detail/grpc/pending_calls.hpp>
+#include <asio_retry/detail/grpc/call_remains.hpp>
 #include <asio_retry/detail/handler/asio.hpp>
 #include <asio_retry/detail/handler/operation_executors.hpp>
+#include <asio_retry/detail/handler/pending_calls.hpp>
 #include <asio_retry/duration.hpp>
 #include <asio_retry/pushback.hpp>
 #include <asio_retry/retry_scheduler.hpp>

@@ -5,6 +5,8 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/execution/executor.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/prefer.hpp>
@@ -17,6 +19,28 @@
 #include <utility>
 
 namespace asio_retry::detail {
+
+template <typename T>
+concept executor = asio::execution::is_executor<std::remove_cvref_t<T>>::value;
+
+/// A token for an operation with this completion; any type if the compiler cannot check that.
+template <typename Token, typename Signature>
+inline constexpr bool is_token_for =
+#ifdef BOOST_ASIO_HAS_CONCEPTS
+    asio::completion_token_for<Token, Signature>;
+#else
+    true;
+#endif
+
+/// The executor where a handler's attempt waits. If the handler is an any_completion_handler, only the executor
+/// of the operation has a context; the handler of an attempt knows it.
+template <typename Handler>
+auto executor_to_wait_on(Handler const& handler) {
+    if constexpr (requires { handler.get_io_executor(); })
+        return handler.get_io_executor();
+    else
+        return asio::get_associated_executor(handler);
+}
 
 [[noreturn]] ASIO_RETRY_DECL void refuse_empty_executor(std::string_view field);
 

@@ -2,9 +2,9 @@
 
 #include <asio_retry/detail/attempt/completion.hpp>
 #include <asio_retry/detail/handler/late_completion.hpp>
+#include <asio_retry/detail/handler/operation_executors.hpp>
 #include <asio_retry/detail/inject/injected_fault.hpp>
 
-#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/associator.hpp>
 
 #include <atomic>
@@ -13,16 +13,6 @@
 #include <utility>
 
 namespace asio_retry::detail {
-
-/// The executor where a handler's attempt waits. If the handler is an any_completion_handler, only the executor
-/// of the operation has a context; the handler of an attempt knows it.
-template <typename Handler>
-auto executor_to_wait_on(Handler const& handler) {
-    if constexpr (requires { handler.get_io_executor(); })
-        return handler.get_io_executor();
-    else
-        return boost::asio::get_associated_executor(handler);
-}
 
 /// The handler of an attempt. `effect(handler, values...)` completes it, `effect.on_dropped(handler)` hears
 /// that it is destroyed instead.

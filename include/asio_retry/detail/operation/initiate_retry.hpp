@@ -41,9 +41,6 @@ class retry_scope;
 
 namespace asio_retry::detail {
 
-template <typename T>
-concept executor = asio::execution::is_executor<std::remove_cvref_t<T>>::value;
-
 /// Whether a first argument is a place to wait, and not an operation.
 template <typename T>
 concept provides_executor =
@@ -80,14 +77,7 @@ constexpr auto default_token_of() {
     }
 }
 
-/// A token for an operation with this completion; any type if the compiler cannot check that.
-template <typename Token, typename Signature>
-inline constexpr bool is_token_for =
-#ifdef BOOST_ASIO_HAS_CONCEPTS
-    asio::completion_token_for<Token, Signature>;
-#else
-    true;
-#endif
+// --- the operation
 
 /// Whether an executor can name its context. The executor of an any_completion_handler cannot.
 template <typename Executor>

@@ -1,0 +1,238 @@
+#pragma once
+
+#include <asio_retry/attempt.hpp>
+#include <asio_retry/detail/attempt/completion.hpp>
+#include <asio_retry/detail/attempt/operation_form.hpp>
+#include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/handler/late_completion.hpp>
+#include <asio_retry/detail/handler/operation_executors.hpp>
+#include <asio_retry/detail/handler/pending_calls.hpp>
+#include <asio_retry/detail/handler/queued_turn.hpp>
+#include <asio_retry/detail/pool/noted_marks.hpp>
+#include <asio_retry/error.hpp>
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/query.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+namespace asio_retry::detail {
+
+/// One attempt: a blocking call on the executor of a pool, and the handler that it completes.
+///
+/// `Call::form` is how `Call::run(attempt)` calls. The pool owns *this until the call has returned. Then a turn
+/// on the handler's executor owns it. The context of that executor owns it, too, and abandons it at its end.
+template <typename Call, typename Handler>
+class pool_call final : public pending_call, public std::enable_shared_from_this<pool_call<Call, Handler>> {
+    using form = typename Call::form;
+    using completion = detail::completion<typename form::signature>;
+    using arguments = typename completion::arguments;
+    using result_type = typename form::result_type;
+    using executor_type = asio::associated_executor_t<Handler>;
+
+public:
+    pool_call(Call&& call, attempt const& which, Handler&& given_handler)
+        : call_(std::move(call))
+        , marks_(which)
+        , runs_on_(std::in_place, asio::get_associated_executor(given_handler))
+        , handler_(std::in_place, std::move(given_handler)) {}
+
+    template <typename Pool>
+    void start(Pool const& pool) {
+        auto const self = this->shared_from_this();
+        auto slot = asio::get_associated_cancellation_slot(*handler_);
+        if (slot.is_connected())
+            slot.assign(canceller{self});
+        asio::execution_context& runs_in =
+            asio::query(executor_to_wait_on(*handler_), asio::execution::context);
+        calls_ = &asio::use_service<pending_calls>(runs_in);
+        place_ = calls_->add(self);
+        marks_.mark_sent();
+        running_ = self;
+        try {
+            queue_turn(*this, run_turn(), [&](auto turn) { asio::post(pool, std::move(turn)); });
+        } catch (...) {
+            running_.reset();
+            calls_->remove(place_);
+            throw;
+        }
+    }
+
+    void abandon() noexcept override {
+        std::optional<Handler> handler;
+        std::optional<working_executor<executor_type>> runs_on;
+        std::scoped_lock const lock(*mutex_); // waits for a thread of the pool that is posting
+        if (!handler_)
+            return;
+        handler.emplace(std::move(*handler_));
+        runs_on.emplace(std::move(*runs_on_));
+        handler_.reset();
+        runs_on_.reset();
+    }
+
+    struct run_turn {};
+    struct end_turn {};
+    template <typename>
+    using turn_allocator = std::allocator<void>;
+    template <typename Turn>
+    std::allocator<void> get_turn_allocator(Turn) const noexcept {
+        return {};
+    }
+
+    /// On a thread of the pool.
+    void on_turn(run_turn) noexcept {
+        auto const self = std::move(running_);
+        if (!leave_queue(phase::running))
+            return;
+        try {
+            put_result();
+        } catch (...) {
+            thrown_by_value_ = std::current_exception();
+        }
+        deliver(self, true);
+    }
+
+    /// The pool has been destroyed, or its executor takes nothing.
+    void on_turn_dropped(run_turn) noexcept {
+        auto const self = std::move(running_);
+        if (leave_queue(phase::given_up))
+            give_up(self, true);
+    }
+
+    /// On the handler's executor.
+    void on_turn(end_turn) {
+        auto const self = std::move(ending_);
+        std::unique_lock(*mutex_).unlock(); // `deliver` has ended, and with it its copy of the executor
+        calls_->remove(place_);
+        end();
+    }
+
+    void on_turn_dropped(end_turn) noexcept {
+        auto const self = std::move(ending_);
+        abandon();
+    }
+
+private:
+    enum class phase : unsigned char { queued, running, given_up };
+
+    struct canceller {
+        void operator()(asio::cancellation_type_t type) const {
+            auto const to = call.lock();
+            if (type != asio::cancellation_type::none && to && to->leave_queue(phase::given_up))
+                to->give_up(to, false);
+        }
+        std::weak_ptr<pool_call> call; // the slot may outlive an abandoned call
+    };
+
+    bool leave_queue(phase to) noexcept {
+        auto from = phase::queued;
+        return phase_.compare_exchange_strong(from, to);
+    }
+
+    void put_result() {
+        try {
+            if constexpr (std::is_void_v<result_type>) {
+                call_.run(marks_.get());
+                result_.emplace();
+            } else {
+                result_.emplace(returned<result_type>::arguments(result_type(call_.run(marks_.get()))));
+            }
+        } catch (...) {
+            result_.emplace(completion::from_exception(std::current_exception()));
+        }
+    }
+
+    void give_up(std::shared_ptr<pool_call> const& self, bool may_wait) noexcept {
+        try {
+            result_.emplace(completion::failed(aborted_error(), nullptr));
+        } catch (...) {
+            thrown_by_value_ = std::current_exception();
+        }
+        deliver(self, may_wait);
+    }
+
+    /// Queues the end on the handler's executor. Without memory for that, a thread of the pool waits until
+    /// there is some. If the executor takes nothing, the call ends here.
+    void deliver(std::shared_ptr<pool_call> const& self, bool may_wait) noexcept {
+        auto const mutex = mutex_; // *this may be gone as soon as its end is queued
+        constexpr std::chrono::milliseconds without_memory(1);
+        for (;; std::this_thread::sleep_for(without_memory)) {
+            std::scoped_lock const lock(*mutex);
+            if (!handler_)
+                return; // abandoned
+            try {
+                return queue_end(self);
+            } catch (std::bad_alloc const&) {
+                if (!may_wait)
+                    return end_here();
+            } catch (...) {
+                return end_here();
+            }
+        }
+    }
+
+    void queue_end(std::shared_ptr<pool_call> const& self) {
+        auto const executor = runs_on_->get();
+        auto const through = executor_to_wait_on(*handler_);
+        ending_ = self;
+        try {
+            post_turn<end_turn>(executor, through, *this);
+        } catch (...) {
+            ending_.reset();
+            throw;
+        }
+    }
+
+    /// The context keeps what is left of the call.
+    void end_here() noexcept {
+        try {
+            end();
+        } catch (...) { // thrown by the handler: nobody is left to take it
+        }
+    }
+
+    void end() {
+        auto const work = std::move(runs_on_);
+        Handler handler = std::move(*handler_);
+        handler_.reset();
+        runs_on_.reset();
+        auto slot = asio::get_associated_cancellation_slot(handler);
+        if (slot.is_connected())
+            slot.clear();
+        if (thrown_by_value_)
+            std::rethrow_exception(thrown_by_value_);
+        marks_.pass_on();
+        detail::unpack(std::move(handler), std::move(*result_), places_of<arguments>);
+    }
+
+    Call call_;
+    noted_marks<form::takes_attempt> marks_;
+    std::optional<arguments> result_;
+    std::exception_ptr thrown_by_value_; // set if there is no result
+    std::atomic<phase> phase_ = phase::queued;
+    pending_calls* calls_ = nullptr;
+    pending_calls::place place_;
+    // An executor may run or destroy a turn while it is given.
+    std::shared_ptr<std::recursive_mutex> const mutex_ = std::make_shared<std::recursive_mutex>();
+    std::shared_ptr<pool_call> running_; // until the pool has called
+    std::shared_ptr<pool_call> ending_;  // until the end
+    // No value: abandoned, or complete.
+    std::optional<working_executor<executor_type>> runs_on_;
+    std::optional<Handler> handler_;
+};
+
+} // namespace asio_retry::detail
