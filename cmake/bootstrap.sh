@@ -159,7 +159,7 @@ install_services() {
     (install_missing libpq-dev) || failed=1
     (install_missing libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc python3-grpcio) || failed=1
     (install_missing libspdlog-dev) || failed=1
-    (install_missing libssl-dev) || failed=1
+    (install_missing libssl-dev openssl) || failed=1
     is_command nginx || get nginx libcrypt1 libpcre2-8-0 "libssl3|libssl3t64" zlib1g
     { is_command prometheus && is_command promtool; } || get_prometheus
     # redis-server is a link to a program of redis-tools

@@ -79,8 +79,8 @@ int main() {
     asio_retry::async_retry(
         io, [&](auto token) { return async_ask(foreign, "what is it?", std::move(token)); }, policy,
         [here = std::this_thread::get_id()](error_code ec, std::string answer) {
-            if (!ec && std::this_thread::get_id() == here)
-                std::cout << answer << ", on the thread of main\n";
+            if (std::this_thread::get_id() == here)
+                std::cout << (ec ? ec.message() : answer) << ", on the thread of main\n";
         });
     io.run();
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <asio_retry/attempt.hpp>
-#include <asio_retry/detail/policy/cancellation_probe.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/narrator.hpp>
 #include <asio_retry/detail/policy/operation_limits.hpp>

@@ -1,4 +1,5 @@
 // The jitters that the published schemes need besides the usual ones, and what every jitter may be told.
+#include <asio_retry/backoff.hpp>
 #include <asio_retry/jitter.hpp>
 
 #include "support/refuses.hpp"
@@ -243,6 +244,25 @@ TEST(jitter_beyond_cap, lets_the_cap_bound_the_ceiling_alone) {
     auto const user = jitter([](backoff_step, random&) { return duration(9s); });
     EXPECT_EQ(sorted_draws(user, step_of(1s, 2s)).front(), 2s);
     EXPECT_EQ(sorted_draws(user.beyond_cap(), step_of(1s, 2s)).front(), 9s);
+}
+
+// The table of doc/guide/custom_jitter.md. x is 100 ms, 200 ms and so on; the cap is 10 s.
+TEST(jitter_of_a_loop_by_hand, has_the_same_range) {
+    for (unsigned failures = 1; failures != 15; ++failures) {
+        duration const x = 100ms * (1 << (failures - 1)), bounded = std::min<duration>(x, 10s);
+        backoff_step const step = step_of(exponential(100ms).cap(10s).ceiling(failures), 10s);
+        expect_range(no_jitter(), step, bounded, bounded);
+        expect_range(full_jitter(), step, 0s, bounded);
+        expect_range(equal_jitter(), step, bounded / 2, bounded);
+        expect_range(proportional_jitter(0.25).beyond_cap(), step, bounded * 3 / 4, bounded * 5 / 4);
+        expect_range(multiplicative_jitter(0.5, 1.5).beyond_cap(), step, bounded / 2, bounded * 3 / 2);
+        expect_range(additive_jitter(1s).beyond_cap(), step, bounded, bounded + 1s);
+
+        jitter const capped = multiplicative_jitter(0.5, 1.5).cap(10s);
+        auto const draws = sorted_draws(capped, step_of(exponential(100ms).ceiling(failures)), 1000);
+        EXPECT_EQ(draws.back() == 10s, x * 3 / 2 > 10s) << "min(x * uniform(0.5, 1.5), cap)";
+        EXPECT_GE(draws.front(), std::min<duration>(x / 2, 10s));
+    }
 }
 
 TEST(jitter_settings, are_kept_by_each_other_and_by_copies) {

@@ -4,8 +4,8 @@
 #include <asio_retry/detail/attempt/decide.hpp>
 #include <asio_retry/detail/attempt/operation_form.hpp>
 #include <asio_retry/detail/blocking/thread_waits.hpp>
-#include <asio_retry/detail/policy/cancellation_probe.hpp>
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/operation_limits.hpp>
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/retry_waits.hpp>
 

@@ -19,8 +19,23 @@ enum class time_limit : unsigned char;
 namespace asio_retry::detail {
 
 struct attempt_pulse;
-class cancellation_probe;
 struct rare_state;
+
+/// A source of cancellation that cannot call `retry_machine::cancel` in time and is asked instead.
+class cancellation_probe {
+public:
+    /// Whether the operation is to stop; `total_counts` says whether a `total` cancellation is reason enough.
+    virtual bool stops(bool total_counts) const noexcept = 0;
+
+    /// Whether a running attempt is cancelled too; otherwise it may finish.
+    virtual bool tells_attempt() const noexcept { return true; }
+
+    /// When a running attempt is cancelled, also if it was cancelled before; time_point::max() for never.
+    virtual time_point deadline() const noexcept { return (time_point::max)(); }
+
+protected:
+    ~cancellation_probe() = default;
+};
 
 /// The time limits of one operation: when its attempts are cancelled, and how long its waits may be. It reads
 /// no clock and calls nothing but a source of randomness.

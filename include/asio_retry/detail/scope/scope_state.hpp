@@ -1,8 +1,8 @@
 #pragma once
 
-#include <asio_retry/detail/policy/cancellation_probe.hpp>
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/detail/policy/linked_list.hpp>
+#include <asio_retry/detail/policy/operation_limits.hpp>
 #include <asio_retry/duration.hpp>
 
 #include <boost/asio/any_io_executor.hpp>

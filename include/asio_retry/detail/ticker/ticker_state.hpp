@@ -1,7 +1,7 @@
 #pragma once
 
-#include <asio_retry/detail/policy/cancellation_probe.hpp>
 #include <asio_retry/detail/policy/config.hpp>
+#include <asio_retry/detail/policy/operation_limits.hpp>
 #include <asio_retry/detail/time/wait_node.hpp>
 #include <asio_retry/error.hpp>
 #include <asio_retry/random.hpp>
