@@ -14,7 +14,8 @@ void report_recorder::clear() noexcept {
     report_->history = std::move(memory);
 }
 
-void report_recorder::make_room() {
+void report_recorder::make_room(std::string_view policy) {
+    report_->policy = policy;
     report_->history.reserve(report_->last_ + 1);
 }
 
