@@ -19,15 +19,15 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-retry_policy const orders = endless_every_100ms().max_attempts(2).name("orders.get");
+retry_policy const named_orders = endless_every_100ms().max_attempts(2).name("orders.get");
 
 TEST(policy_name, is_a_setting_that_the_last_call_decides) {
     EXPECT_EQ(retry_policy().settings().name, "");
-    EXPECT_EQ(orders.settings().name, "orders.get");
-    EXPECT_EQ(orders.clamp().settings().name, "orders.get");
-    EXPECT_EQ(orders.name("orders.put").settings().name, "orders.put");
-    EXPECT_EQ(orders.settings().name, "orders.get") << "a setter changes a copy";
-    EXPECT_EQ(orders.name(std::string("a\0b", 1)).settings().name, "a");
+    EXPECT_EQ(named_orders.settings().name, "orders.get");
+    EXPECT_EQ(named_orders.clamp().settings().name, "orders.get");
+    EXPECT_EQ(named_orders.name("orders.put").settings().name, "orders.put");
+    EXPECT_EQ(named_orders.settings().name, "orders.get") << "a setter changes a copy";
+    EXPECT_EQ(named_orders.name(std::string("a\0b", 1)).settings().name, "a");
     EXPECT_EQ(hedge_policy(10ms).name("a").max_attempts(3).settings().common.settings().name, "a");
 }
 
@@ -77,15 +77,16 @@ std::vector<std::string> names_in_hooks(retry_policy const& policy) {
 }
 
 TEST(policy_name, is_in_each_event_of_predicates_and_hooks) {
-    EXPECT_THAT(names_in_hooks(orders), ElementsAre("orders.get", "orders.get", "orders.get", "orders.get",
-                                                    "orders.get", "orders.get", "orders.get"));
+    EXPECT_THAT(names_in_hooks(named_orders),
+                ElementsAre("orders.get", "orders.get", "orders.get", "orders.get", "orders.get", "orders.get",
+                            "orders.get"));
     EXPECT_THAT(names_in_hooks(endless_every_100ms().max_attempts(2)), Each(std::string()));
 }
 
 // The event of the last hook is made without the policy's own classifier.
 TEST(policy_name, is_in_the_event_of_an_end_whose_classifier_throws) {
     std::string seen;
-    machine_script script(orders.classify([](error_code const&) -> failure_class { throw 1; })
+    machine_script script(named_orders.classify([](error_code const&) -> failure_class { throw 1; })
                               .retry_sent(false)
                               .on_give_up([&](retry_event const& event) { seen = event.policy; }));
     script.start();
@@ -94,7 +95,7 @@ TEST(policy_name, is_in_the_event_of_an_end_whose_classifier_throws) {
 }
 
 TEST(policy_name, is_in_each_event_of_an_observer) {
-    observed_script operation(orders);
+    observed_script operation(named_orders);
     operation->start();
     operation->fail();
     operation->wake();

@@ -19,11 +19,11 @@ namespace asio_retry::test {
 namespace {
 
 /// What parse_policy says, behind the prefix of all messages.
-std::string complaint_about(std::string_view text) {
+std::string complaint_about_named(std::string_view text) {
     return complaint_of<policy_syntax_error>([&] { return parse_policy(text); }).substr(sizeof "asio_retry:");
 }
 
-std::string complaint_about_json(std::string_view text) {
+std::string complaint_about_named_json(std::string_view text) {
     auto const read = [&] { return policy_from_json(boost::json::parse({text.data(), text.size()})); };
     return complaint_of<policy_syntax_error>(read).substr(sizeof "asio_retry:");
 }
@@ -60,41 +60,42 @@ TEST(policy_names, stand_anywhere_behind_a_profile) {
 }
 
 TEST(policy_names, that_are_none_are_refused_with_field_value_and_rule) {
-    EXPECT_EQ(complaint_about(R"(clamp() name(""))"),
+    EXPECT_EQ(complaint_about_named(R"(clamp() name(""))"),
               R"(at byte 8: name = "": must have at least one character)");
-    EXPECT_EQ(complaint_about("name(\"a\nb\")"),
+    EXPECT_EQ(complaint_about_named("name(\"a\nb\")"),
               R"(at byte 0: name = "a\x0ab": must be UTF-8 without control characters)");
-    EXPECT_EQ(complaint_about("name(\"" + std::string(129, 'a') + "\")"),
+    EXPECT_EQ(complaint_about_named("name(\"" + std::string(129, 'a') + "\")"),
               "at byte 0: name = \"" + std::string(40, 'a') + "...\": must have at most 128 bytes");
-    EXPECT_EQ(complaint_about_json(R"({"name": ""})"),
+    EXPECT_EQ(complaint_about_named_json(R"({"name": ""})"),
               R"(at /name: name = "": must have at least one character)");
-    EXPECT_EQ(complaint_about_json(R"({"name": "a\u0000b"})"),
+    EXPECT_EQ(complaint_about_named_json(R"({"name": "a\u0000b"})"),
               R"(at /name: name = "a\x00b": must be UTF-8 without control characters)");
 }
 
 TEST(policy_names, that_are_written_wrongly_are_refused_where_they_stand) {
-    EXPECT_EQ(complaint_about("name(orders.get)"),
+    EXPECT_EQ(complaint_about_named("name(orders.get)"),
               "at byte 5: expected a value, found 'orders'; write the name in quotation marks");
-    EXPECT_EQ(complaint_about("name(5)"),
+    EXPECT_EQ(complaint_about_named("name(5)"),
               "at byte 5: expected a text in quotation marks for text of name, found '5'");
-    EXPECT_EQ(complaint_about("name(timeout)"),
+    EXPECT_EQ(complaint_about_named("name(timeout)"),
               "at byte 5: expected a text in quotation marks for text of name, found 'timeout'");
-    EXPECT_EQ(complaint_about("name()"),
+    EXPECT_EQ(complaint_about_named("name()"),
               "at byte 5: expected a text in quotation marks for text of name, found none");
-    EXPECT_EQ(complaint_about(R"(name="orders.get")"),
+    EXPECT_EQ(complaint_about_named(R"(name="orders.get")"),
               R"(at byte 4: expected '(', found '='; write arguments in parentheses: name("orders.get"))");
-    EXPECT_EQ(complaint_about(R"(name("a") name("b"))"), "at byte 10: expected no second name, found 'name'");
-    EXPECT_EQ(complaint_about(R"(name("a)"), "at byte 7: expected '\"' behind the text, found the end");
-    EXPECT_EQ(complaint_about(R"(name("a\n"))"),
+    EXPECT_EQ(complaint_about_named(R"(name("a") name("b"))"),
+              "at byte 10: expected no second name, found 'name'");
+    EXPECT_EQ(complaint_about_named(R"(name("a)"), "at byte 7: expected '\"' behind the text, found the end");
+    EXPECT_EQ(complaint_about_named(R"(name("a\n"))"),
               R"(at byte 8: expected '"' or '\' behind a backslash, found 'n')");
-    EXPECT_EQ(complaint_about("name(\"a\\"),
+    EXPECT_EQ(complaint_about_named("name(\"a\\"),
               "at byte 8: expected '\"' or '\\' behind a backslash, found the end");
-    EXPECT_EQ(complaint_about(R"(constant("5s"))"),
+    EXPECT_EQ(complaint_about_named(R"(constant("5s"))"),
               R"(at byte 9: expected a duration such as 500ms for value of constant, found '"5s"'; )"
               "write it without quotation marks");
-    EXPECT_EQ(complaint_about_json(R"({"name": 5})"),
+    EXPECT_EQ(complaint_about_named_json(R"({"name": 5})"),
               "at /name: expected a text in quotation marks for text of name, found '5'");
-    EXPECT_EQ(complaint_about_json(R"({"name": true})"),
+    EXPECT_EQ(complaint_about_named_json(R"({"name": true})"),
               "at /name: expected a text in quotation marks for text of name, found none");
 }
 
