@@ -1,5 +1,3 @@
-#include <asio_retry/async_hedge.hpp>
-#include <asio_retry/async_retry.hpp>
 #include <asio_retry/observe/log_observer.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/observe/retry_traces.hpp>
