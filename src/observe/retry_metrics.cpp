@@ -38,9 +38,8 @@ retry_metrics::~retry_metrics() {
 
 // --- what is observed
 
+/// Precondition: the name is not empty.
 detail::operation_counts& retry_metrics::counts_of(std::string_view policy) noexcept {
-    if (policy.empty())
-        return unnamed_;
     if (policy == detail::other_names)
         return other_;
     for (std::size_t i = 0; i != places_; ++i) {
@@ -79,7 +78,7 @@ void retry_metrics::on_event(observation const& event) noexcept {
         grpc_->on_event(event);
     if (open_telemetry_)
         open_telemetry_->on_event(event);
-    detail::operation_counts& counts = counts_of(event.policy);
+    detail::operation_counts& counts = event.policy.empty() ? unnamed_ : counts_of(event.policy);
     switch (event.what) {
     case observation::kind::started:
         ++counts.operations;
