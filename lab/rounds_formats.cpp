@@ -3,7 +3,7 @@
 #include "tool/plot.hpp"
 #include "tool/text_layout.hpp"
 
-#include "text/shown_text.hpp"
+#include "policy/shown_text.hpp"
 
 namespace asio_retry::lab {
 

@@ -1,7 +1,7 @@
 #include "command_line.hpp"
 
+#include "policy/shown_text.hpp"
 #include "text/nearest.hpp"
-#include "text/shown_text.hpp"
 
 #include <asio_retry/policy_text.hpp>
 

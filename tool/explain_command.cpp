@@ -4,7 +4,7 @@
 #include "explanation_formats.hpp"
 #include "policy_list.hpp"
 
-#include "text/shown_text.hpp"
+#include "policy/shown_text.hpp"
 
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>

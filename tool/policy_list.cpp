@@ -1,8 +1,8 @@
 #include "policy_list.hpp"
 
+#include "policy/shown_text.hpp"
 #include "text/nearest.hpp"
 #include "text/policy_lines.hpp"
-#include "text/shown_text.hpp"
 
 #include <asio_retry/policy_json.hpp>
 #include <asio_retry/policy_text.hpp>

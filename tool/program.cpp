@@ -4,7 +4,7 @@
 #include "explain_command.hpp"
 #include "profiles_list.hpp"
 
-#include "text/shown_text.hpp"
+#include "policy/shown_text.hpp"
 
 #include <iostream>
 #include <locale>

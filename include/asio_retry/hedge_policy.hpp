@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -91,6 +92,9 @@ public:
     ///
     /// `observation::is_hedge` is true, and attempts overlap.
     ASIO_RETRY_DECL hedge_policy observe(std::shared_ptr<retry_observer> shared) const;
+
+    /// The name of the operations of this policy, as retry_policy::name.
+    ASIO_RETRY_DECL hedge_policy name(std::string_view text) const;
 
     /// Says which failures are retried, as retry_policy::retry_if.
     ///

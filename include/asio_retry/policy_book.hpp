@@ -19,6 +19,9 @@ namespace asio_retry {
 ///
 ///     policy_book book(policies_from_json(text));
 ///
+/// The policies have their names in the book as `retry_policy::name` too, so that logs and metrics tell them
+/// apart. A policy that has been given another name keeps that one.
+///
 /// Lifetime: a policy of the book is a copy. An operation keeps the policy that it began with, also after a
 /// reload and after the end of the book.
 ///
@@ -32,8 +35,8 @@ public:
 
     /// Makes a book of these policies, with their gates, observers and callables.
     ///
-    /// Throws policy_syntax_error for an empty list, a name that stands twice, is empty or is not UTF-8, or has
-    /// control characters.
+    /// Throws policy_syntax_error for an empty list, a name that stands twice, and a name that
+    /// `retry_policy::name` refuses.
     ASIO_RETRY_DECL explicit policy_book(std::vector<named_policy> policies);
 
     ASIO_RETRY_DECL ~policy_book();

@@ -12,6 +12,7 @@
 #include <exception>
 #include <iosfwd>
 #include <string>
+#include <string_view>
 
 namespace asio_retry {
 
@@ -51,10 +52,12 @@ struct retry_event {
         kind{}; ///< as a gate hears it: see attempt_end::kind; `permanent` of an abandoned attempt,
                 ///< but `transient` if a gate further in has refused it; none of a success. For `retry_if` it
                 ///< is the answer of `classify` for the error, or `timeout` after a time limit
-    pushback said{};    ///< the server's wish about retries
-    int status = 0;     ///< status of the HTTP response, if `judge_http` judged one; else 0
-    time_limit limit{}; ///< the time limit that cancelled the attempt
-    duration allowed{}; ///< the length of that limit; zero for a deadline
+    pushback said{};         ///< the server's wish about retries
+    int status = 0;          ///< status of the HTTP response, if `judge_http` judged one; else 0
+    time_limit limit{};      ///< the time limit that cancelled the attempt
+    duration allowed{};      ///< the length of that limit; zero for a deadline
+    std::string_view policy; ///< `retry_policy::name`; empty without one. Valid until the hook or predicate
+                             ///< returns
 
     /// The failure in one line.
     ///
@@ -67,7 +70,7 @@ struct retry_event {
 /// One line for a log: the attempt, the message, and the next step.
 ///
 /// "attempt 1: Connection refused; next attempt in 50 ms", "attempt 3: HTTP 503; gave up: attempts", "attempt
-/// 2: succeeded".
+/// 2: succeeded". The name of the policy comes first: "orders.get, attempt 2: succeeded".
 ASIO_RETRY_DECL std::string to_string(retry_event const& event);
 /// Writes the line of `to_string`.
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, retry_event const& event);

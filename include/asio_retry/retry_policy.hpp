@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -401,6 +402,17 @@ public:
     ///
     /// An operation with an observer measures time.
     ASIO_RETRY_DECL retry_policy observe(std::shared_ptr<retry_observer> shared) const;
+
+    /// The name of the operations of this policy, such as "orders.get": logs, metrics, traces, hooks and
+    /// reports have it.
+    ///
+    /// A second name replaces the first. An operation inside an attempt has the name of its own policy, or
+    /// none. Without a name nothing is different. `retry_metrics` tells 64 names apart, so it is a name of a
+    /// kind of operations, and not of one request.
+    ///
+    /// Throws std::invalid_argument unless `text` is UTF-8 of 1 to 128 bytes, without control characters and
+    /// the separators of lines and paragraphs.
+    ASIO_RETRY_DECL retry_policy name(std::string_view text) const;
     /// @}
 
     /// The fields of the policy, for reading.

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <string>
 #include <vector>
 
 namespace asio_retry::detail {
@@ -42,6 +43,7 @@ struct retry_report {
     explicit retry_report(std::size_t last = 8) noexcept
         : last_(last < 1000 ? last : 1000) {}
 
+    std::string policy;         ///< `retry_policy::name`; empty without one
     bool ended = false;         ///< the operation has completed, and the fields that follow are final
     stop_reason reason{};       ///< why it made no further attempt; has no meaning before the end
     std::uint64_t attempts = 0; ///< how many attempts were made

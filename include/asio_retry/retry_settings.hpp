@@ -15,6 +15,7 @@
 #include <iosfwd>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -131,6 +132,7 @@ struct retry_settings {
     hook on_success;                                      ///< none: no hook
     std::shared_ptr<retry_gate> gate;                     ///< null: no gate
     std::shared_ptr<retry_observer> observer;             ///< null: no observer
+    std::string name;                                     ///< of the operations, for observers; empty: none
     detail::shared_value<detail::nested_marks> outer;     ///< marks for the attempt around a nested retry
 
     /// The jitter of the delays of that backoff, which is the policy's own or a rule's.

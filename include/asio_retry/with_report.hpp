@@ -63,7 +63,7 @@ struct detail::operation_form<detail::reported_operation<Operation>> : detail::w
         observation_at_exit const recorded(machine, operation.recorder_);
         operation.recorder_.clear();
         detail::wrapping_form<Operation>::prepare(operation, machine);
-        operation.recorder_.make_room();
+        operation.recorder_.make_room(machine.policy().settings().name);
     }
 };
 

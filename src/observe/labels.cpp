@@ -1,7 +1,7 @@
 #include "observe/exposition.hpp"
 #include "policy/field_text.hpp"
-#include "text/shown_text.hpp"
-#include "text/utf_8.hpp"
+#include "policy/shown_text.hpp"
+#include "policy/utf_8.hpp"
 
 #include <asio_retry/detail/policy/refuse.hpp>
 #include <asio_retry/observe/retry_metrics.hpp>

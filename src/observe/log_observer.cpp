@@ -2,7 +2,7 @@
 
 #include "policy/enumerator_name.hpp"
 #include "policy/spoken_duration.hpp"
-#include "text/utf_8.hpp"
+#include "policy/utf_8.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -116,6 +116,7 @@ log_line line_of(log_line::kind what, log_level level, observation const& event)
     line.reason = event.reason;
     line.gate = event.gate;
     line.is_hedge = event.is_hedge;
+    line.policy = event.policy;
     return line;
 }
 
@@ -147,7 +148,8 @@ private:
 
 /// The subject of the line.
 std::string subject_of(log_line const& line) {
-    std::string text = "operation " + std::to_string(line.operation) + ", ";
+    std::string text = as_one_line(line.policy);
+    text.append(text.empty() ? "operation " : ", operation ").append(std::to_string(line.operation)) += ", ";
     bool const is_over = line.what == log_line::kind::succeeded || line.what == log_line::kind::gave_up;
     if (line.attempt == 0)
         return text + "no attempt";

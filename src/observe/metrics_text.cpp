@@ -3,6 +3,7 @@
 #include "observe/foreign_counts.hpp"
 #include "observe/gauge.hpp"
 #include "observe/metric_names.hpp"
+#include "observe/named_counts.hpp"
 #include "observe/own_bounds.hpp"
 
 #include <asio_retry/detail/policy/refuse.hpp>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <span>
 #include <utility>
 
 // What Prometheus reads.
@@ -29,42 +31,33 @@ std::string error_type(std::size_t kind) {
 
 class retry_metrics::writer {
 public:
+    /// Throws std::invalid_argument for common labels that lines have already.
     writer(retry_metrics const& metrics, detail::label_text common)
-        : metrics_(metrics)
-        , seen_(metrics.counts())
-        , names_(std::move(common.names))
-        , text_(std::move(common.text)) {}
+        : names_(std::move(common.names))
+        , text_(std::move(common.text)) {
+        metrics.for_each_name([&](std::string_view policy, detail::operation_counts const& counts) {
+            metric_label const label{std::string(policy_label), std::string(policy)};
+            groups_.push_back(
+                {detail::gauge_labels(std::span(&label, 1)).text, counts, detail::seen_counts(counts)});
+            detail::add_counts(seen_, groups_.back().seen);
+        });
+        if (groups_.size() > 1 && std::ranges::find(names_, policy_label) != names_.end())
+            detail::refuse("retry_metrics.labels", policy_label,
+                           "must not be the label of the names of policies too");
+    }
 
     void own() {
         using namespace detail;
-        text_.begin_family(operations_name, "counter",
-                           "Operations that ended, by why they made no further attempt.");
-        for (std::size_t reason = 0; reason != metrics_.ended_.size(); ++reason)
-            for (bool const retried : {false, true}) {
-                std::string labels = "reason=\"";
-                labels.append(to_string(static_cast<stop_reason>(reason))).append("\",retried=");
-                text_.sample(operations_name, metrics_.ended_[reason][retried].load(),
-                             labels.append(retried ? "\"true\"" : "\"false\""));
-            }
-        text_.begin_family(attempts_name, "counter", "Attempts that ended, by what they came to.");
-        auto const ended = [&](std::string_view outcome, std::uint64_t count) {
-            text_.sample(attempts_name, count, "outcome=\"" + std::string(outcome) + '"');
-        };
-        for (std::size_t kind = 0; kind != seen_.failures.size(); ++kind)
-            ended(outcomes[kind], seen_.failures[kind]);
-        ended("abandoned", seen_.abandoned);
-        text_.begin_family(retries_name, "counter", "Attempts after the first of an operation, except hedges.");
-        text_.sample(retries_name, seen_.retries);
-        text_.begin_family(hedges_name, "counter", "Attempts after the first of a hedged operation.");
-        text_.sample(hedges_name, seen_.hedges);
-        text_.begin_family(refused_name, "counter", "Retries and attempts that a gate refused.");
-        text_.sample(refused_name, seen_.refused);
-        text_.begin_family(pending_name, "gauge", "Operations that have not ended.");
-        text_.sample(pending_name, seen_.pending);
-        text_.begin_family(delays_name, "histogram", "How long the waits before retries were to be.");
-        own_bounds.write(text_, delays_name, metrics_.delays_);
-        text_.begin_family(lengths_name, "histogram", "How long attempts took.");
-        own_bounds.write(text_, lengths_name, metrics_.lengths_);
+        operations();
+        attempts();
+        numbers(retries_name, "counter", "Attempts after the first of an operation, except hedges.",
+                &retry_counts::retries);
+        numbers(hedges_name, "counter", "Attempts after the first of a hedged operation.",
+                &retry_counts::hedges);
+        numbers(refused_name, "counter", "Retries and attempts that a gate refused.", &retry_counts::refused);
+        numbers(pending_name, "gauge", "Operations that have not ended.", &retry_counts::pending);
+        histograms(delays_name, "How long the waits before retries were to be.", &operation_counts::delays);
+        histograms(lengths_name, "How long attempts took.", &operation_counts::lengths);
     }
 
     void grpc(detail::grpc_counts const& counts) {
@@ -106,6 +99,60 @@ public:
     std::string take() && { return std::move(text_).take(); }
 
 private:
+    static constexpr std::string_view policy_label = "policy";
+
+    /// The operations of one name, or without a name.
+    struct group {
+        std::string label; // empty without a name
+        detail::operation_counts const& counts;
+        retry_counts seen;
+
+        std::string and_label(std::string_view more) const {
+            return label.empty() ? std::string(more) : (label + ',').append(more);
+        }
+    };
+
+    void operations() {
+        using detail::operations_name;
+        text_.begin_family(operations_name, "counter",
+                           "Operations that ended, by why they made no further attempt.");
+        for (group const& each : groups_)
+            for (std::size_t reason = 0; reason != each.counts.ended.size(); ++reason)
+                for (bool const retried : {false, true}) {
+                    std::string labels = each.and_label("reason=\"");
+                    labels.append(to_string(static_cast<stop_reason>(reason))).append("\",retried=");
+                    text_.sample(operations_name, each.counts.ended[reason][retried].load(),
+                                 labels.append(retried ? "\"true\"" : "\"false\""));
+                }
+    }
+
+    void attempts() {
+        using detail::attempts_name;
+        text_.begin_family(attempts_name, "counter", "Attempts that ended, by what they came to.");
+        for (group const& each : groups_) {
+            auto const ended = [&](std::string_view outcome, std::uint64_t count) {
+                text_.sample(attempts_name, count, each.and_label("outcome=\"").append(outcome) + '"');
+            };
+            for (std::size_t kind = 0; kind != each.seen.failures.size(); ++kind)
+                ended(outcomes[kind], each.seen.failures[kind]);
+            ended("abandoned", each.seen.abandoned);
+        }
+    }
+
+    void numbers(std::string_view name, std::string_view type, std::string_view help,
+                 std::uint64_t retry_counts::* number) {
+        text_.begin_family(name, type, help);
+        for (group const& each : groups_)
+            text_.sample(name, each.seen.*number, each.label);
+    }
+
+    void histograms(std::string_view name, std::string_view help,
+                    detail::bucket_counts<9> detail::operation_counts::* histogram) {
+        text_.begin_family(name, "histogram", help);
+        for (group const& each : groups_)
+            detail::own_bounds.write(text_, name, each.counts.*histogram, each.label);
+    }
+
     void fill(gauge const& family) {
         std::set<std::string> present;
         family.fill([&](std::vector<metric_label> const& given, double value) {
@@ -124,8 +171,8 @@ private:
                                "must not be a label of the gauge " + written.name + " too");
     }
 
-    retry_metrics const& metrics_;
-    retry_counts const seen_;
+    std::vector<group> groups_;
+    retry_counts seen_;                    // of all of them
     std::vector<std::string> const names_; // the names of the common labels
     detail::exposition text_;
 };

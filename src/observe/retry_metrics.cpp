@@ -4,13 +4,16 @@
 #include "observe/gauge.hpp"
 #include "observe/gauge_access.hpp"
 #include "observe/metric_names.hpp"
+#include "observe/named_counts.hpp"
 #include "observe/own_bounds.hpp"
-#include "text/shown_text.hpp"
-#include "text/utf_8.hpp"
+#include "policy/shown_text.hpp"
+#include "policy/utf_8.hpp"
 
 #include <asio_retry/detail/policy/refuse.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <new>
 #include <numeric>
 #include <utility>
 
@@ -28,61 +31,100 @@ retry_metrics::retry_metrics(metrics_options const& options)
     : grpc_(options.grpc ? std::make_unique<detail::grpc_counts>() : nullptr)
     , open_telemetry_(options.open_telemetry ? std::make_unique<detail::open_telemetry_counts>() : nullptr) {}
 
-retry_metrics::~retry_metrics() = default;
+retry_metrics::~retry_metrics() {
+    for (auto const& place : named_)
+        delete place.load(std::memory_order_relaxed);
+}
 
 // --- what is observed
+
+/// Precondition: the name is not empty.
+detail::operation_counts& retry_metrics::counts_of(std::string_view policy) noexcept {
+    if (policy == detail::other_names)
+        return other_;
+    for (std::size_t i = 0; i != places_; ++i) {
+        detail::named_counts* const known = named_[i].load(std::memory_order_acquire);
+        if (!known)
+            return add_name(policy);
+        if (known->name == policy)
+            return known->counts;
+    }
+    return other_;
+}
+
+/// An operation is counted in one place, whatever happens: a name that once had none will never get one.
+detail::operation_counts& retry_metrics::add_name(std::string_view policy) noexcept {
+    std::lock_guard const lock(mutex_);
+    for (std::size_t i = 0; i != places_; ++i) {
+        if (detail::named_counts* const known = named_[i].load(std::memory_order_relaxed)) {
+            if (known->name == policy) // another thread has been faster
+                return known->counts;
+            continue;
+        }
+        try {
+            auto* const made = new detail::named_counts(policy);
+            named_[i].store(made, std::memory_order_release);
+            return made->counts;
+        } catch (std::bad_alloc const&) {
+            places_ = i;
+            break;
+        }
+    }
+    return other_;
+}
 
 void retry_metrics::on_event(observation const& event) noexcept {
     if (grpc_)
         grpc_->on_event(event);
     if (open_telemetry_)
         open_telemetry_->on_event(event);
+    detail::operation_counts& counts = event.policy.empty() ? unnamed_ : counts_of(event.policy);
     switch (event.what) {
     case observation::kind::started:
-        ++operations_;
+        ++counts.operations;
         return;
     case observation::kind::attempt_began:
-        ++attempts_;
+        ++counts.attempts;
         if (event.attempt > 1)
-            ++(event.is_hedge ? hedges_ : retries_);
+            ++(event.is_hedge ? counts.hedges : counts.retries);
         return;
     case observation::kind::attempt_ended:
-        detail::own_bounds.add(lengths_, event.took.count());
-        ++outcomes_[event.is_abandoned ? abandoned_outcome : static_cast<std::size_t>(event.failure)];
+        detail::own_bounds.add(counts.lengths, event.took.count());
+        ++counts.outcomes[event.is_abandoned ? abandoned_outcome : static_cast<std::size_t>(event.failure)];
         return;
     case observation::kind::retry_decided:
-        return detail::own_bounds.add(delays_, event.delay.count());
+        return detail::own_bounds.add(counts.delays, event.delay.count());
     case observation::kind::refused:
-        ++refused_;
+        ++counts.refused;
         return;
     case observation::kind::held:
         return;
     case observation::kind::ended:
-        ++ended_[static_cast<std::size_t>(event.reason)][event.attempt > 1];
+        ++counts.ended[static_cast<std::size_t>(event.reason)][event.attempt > 1];
         return;
     }
 }
 
 /// Reads ends before beginnings; beginnings are counted before their ends. An operation that begins between the
 /// reads seems to be pending. Of several reads, the one with the least difference counts.
-retry_counts retry_metrics::counts() const noexcept {
-    auto const look = [this] {
+retry_counts detail::seen_counts(operation_counts const& counts) noexcept {
+    auto const look = [&] {
         retry_counts result;
-        for (std::size_t reason = 0; reason != ended_.size(); ++reason) {
-            std::uint64_t const at_once = ended_[reason][0], after_retry = ended_[reason][1];
+        for (std::size_t reason = 0; reason != counts.ended.size(); ++reason) {
+            std::uint64_t const at_once = counts.ended[reason][0], after_retry = counts.ended[reason][1];
             result.ended[reason] = at_once + after_retry;
             if (static_cast<stop_reason>(reason) == stop_reason::succeeded) {
                 result.succeeded_at_once = at_once;
                 result.succeeded_after_retry = after_retry;
             }
         }
-        std::copy_n(outcomes_.begin(), result.failures.size(), result.failures.begin());
-        result.abandoned = outcomes_[abandoned_outcome];
-        result.retries = retries_;
-        result.hedges = hedges_;
-        result.attempts = attempts_;
-        result.refused = refused_;
-        result.operations = operations_;
+        std::copy_n(counts.outcomes.begin(), result.failures.size(), result.failures.begin());
+        result.abandoned = counts.outcomes[abandoned_outcome];
+        result.retries = counts.retries;
+        result.hedges = counts.hedges;
+        result.attempts = counts.attempts;
+        result.refused = counts.refused;
+        result.operations = counts.operations;
         result.pending =
             result.operations - std::accumulate(result.ended.begin(), result.ended.end(), std::uint64_t(0));
         return result;
@@ -97,6 +139,24 @@ retry_counts retry_metrics::counts() const noexcept {
             break;
     }
     return best;
+}
+
+void detail::add_counts(retry_counts& to, retry_counts const& more) noexcept {
+    for (auto const field :
+         {&retry_counts::operations, &retry_counts::succeeded_at_once, &retry_counts::succeeded_after_retry,
+          &retry_counts::attempts, &retry_counts::retries, &retry_counts::hedges, &retry_counts::refused,
+          &retry_counts::pending, &retry_counts::abandoned})
+        to.*field += more.*field;
+    std::ranges::transform(to.ended, more.ended, to.ended.begin(), std::plus<>());
+    std::ranges::transform(to.failures, more.failures, to.failures.begin(), std::plus<>());
+}
+
+retry_counts retry_metrics::counts() const noexcept {
+    retry_counts all;
+    for_each_name([&](std::string_view, detail::operation_counts const& of_name) {
+        detail::add_counts(all, detail::seen_counts(of_name));
+    });
+    return all;
 }
 
 // --- gauges

@@ -3,8 +3,8 @@
 #include "observe/exposition.hpp"
 #include "observe/span.hpp"
 #include "observe/trace_parent.hpp"
-#include "text/shown_text.hpp"
-#include "text/utf_8.hpp"
+#include "policy/shown_text.hpp"
+#include "policy/utf_8.hpp"
 #include "traffic/option_rules.hpp"
 
 #include <asio_retry/detail/policy/refuse.hpp>
@@ -198,8 +198,8 @@ private:
         if (!take_room())
             return;
         operation_trace made;
-        begin_whole(made, event, parent, by);
         try {
+            begin_whole(made, event, parent, by);
             std::lock_guard const lock(mutex_);
             running_.emplace(event.operation, std::move(made));
         } catch (...) {
@@ -209,7 +209,8 @@ private:
     }
 
     void begin_whole(operation_trace& of, observation const& event, trace_parent const& parent,
-                     retry_observer const& by) noexcept {
+                     retry_observer const& by) {
+        of.whole.policy = event.policy;
         of.told_by = &by;
         of.parent = parent;
         of.whole.ids = ids(event.operation, 0, parent);
@@ -239,6 +240,7 @@ private:
         made.attempt = event.attempt;
         made.start = event.now;
         try {
+            made.policy = event.policy;
             of->attempts.push_back(std::move(made));
         } catch (...) {
             --kept_;

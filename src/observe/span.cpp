@@ -1,7 +1,7 @@
 #include "observe/span.hpp"
 
 #include "observe/exposition.hpp"
-#include "text/utf_8.hpp"
+#include "policy/utf_8.hpp"
 
 #include <asio_retry/detail/policy/config.hpp>
 #include <asio_retry/error.hpp>
@@ -97,9 +97,9 @@ public:
         if (span.parent != 0)
             add_id("\",\"parentSpanId\":\"", span.parent);
         json_.append("\",\"flags\":").append(span.has_remote_parent ? "769" : "257"); // sampled; is it remote?
-        json_ += ",\"name\":\"";
-        json_ += span.attempt == 0 ? span.is_hedge ? "hedge" : "retry" : "attempt";
-        json_.append("\",\"kind\":").append(span.attempt == 0 ? "1" : "3"); // internal, client
+        json_ += ",\"name\":";
+        append_text(json_, name_of(span));
+        json_.append(",\"kind\":").append(span.attempt == 0 ? "1" : "3"); // internal, client
         add_time(",\"startTimeUnixNano\":\"", span.start);
         add_time("\",\"endTimeUnixNano\":\"", span.end);
         json_ += "\",";
@@ -114,6 +114,11 @@ public:
     }
 
 private:
+    static std::string name_of(trace_span const& span) {
+        std::string name = span.attempt == 0 ? span.is_hedge ? "hedge" : "retry" : "attempt";
+        return name.append(span.policy.empty() ? "" : " ").append(span.policy);
+    }
+
     void add_id(std::string_view before, std::uint64_t id) {
         json_ += before;
         append_id(json_, id);
@@ -128,6 +133,8 @@ private:
     void write_attributes(trace_span const& span) {
         attribute_list list(json_);
         list.add("asio_retry.operation", span.operation);
+        if (!span.policy.empty())
+            list.add("asio_retry.policy", span.policy);
         if (span.attempt == 0) {
             list.add("asio_retry.attempts", span.attempts);
             list.add("asio_retry.reason", to_string(span.reason));

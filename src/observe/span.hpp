@@ -37,6 +37,7 @@ struct trace_span {
     std::uint64_t operation = 0;
     std::uint64_t attempt = 0; // 0: the span of the operation
     time_point start{}, end{};
+    std::string policy; // its name; empty: none
 
     // Known at the end.
     std::uint64_t attempts = 0; // of an operation

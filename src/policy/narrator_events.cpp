@@ -269,6 +269,7 @@ void narrator::observe(observation& event, time_point now) noexcept {
     event.operation = story_->number;
     event.now = story_->seen;
     event.is_hedge = is_hedge_;
+    event.policy = settings_->name;
     settings_->observer->on_event(event);
 }
 
@@ -312,12 +313,14 @@ void narrator::call_on_give_up(verdict const& failure, attempt_facts const& fact
     } catch (...) { // the policy's own classifier
         tell_exception(std::current_exception());
     }
+    event.policy = settings_->name;
     event.reason = reason;
     call_at_end(settings_->on_give_up, observers_, event);
 }
 
 void narrator::call_on_success(attempt_facts const& facts) const noexcept {
     retry_event event;
+    event.policy = settings_->name;
     event.attempt = facts.number;
     event.reason = stop_reason::succeeded;
     event.elapsed = facts.elapsed;

@@ -10,11 +10,15 @@ namespace asio_retry::detail {
 void report_recorder::clear() noexcept {
     auto memory = std::move(report_->history);
     memory.clear();
+    auto policy = std::move(report_->policy); // its memory too
+    policy.clear();
     *report_ = retry_report(report_->last_);
     report_->history = std::move(memory);
+    report_->policy = std::move(policy);
 }
 
-void report_recorder::make_room() {
+void report_recorder::make_room(std::string_view policy) {
+    report_->policy = policy;
     report_->history.reserve(report_->last_ + 1);
 }
 

@@ -71,7 +71,9 @@ std::string retry_event::message() const {
 }
 
 std::string to_string(retry_event const& event) {
-    std::string text = event.attempt ? "attempt " + std::to_string(event.attempt) : std::string("no attempt");
+    std::string text(event.policy);
+    text += text.empty() ? "" : ", ";
+    text += event.attempt ? "attempt " + std::to_string(event.attempt) : std::string("no attempt");
     text += ": " + event.message();
     if (event.reason != stop_reason::succeeded)
         return text.append("; gave up: ").append(to_string(event.reason));

@@ -3,6 +3,7 @@
 #include <asio_retry/detail/policy/refuse.hpp>
 
 #include "policy/handed_gate.hpp"
+#include "policy/policy_name.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -191,6 +192,11 @@ retry_policy retry_policy::pushback_spread(double share) const {
 
 retry_policy retry_policy::observe(std::shared_ptr<retry_observer> shared) const {
     return changed([&](retry_settings& s) { s.observer = std::move(shared); });
+}
+
+retry_policy retry_policy::name(std::string_view text) const {
+    detail::check_policy_name(text);
+    return changed([&](retry_settings& s) { s.name = text; });
 }
 
 retry_policy retry_policy::with_retry_if(retry_settings::predicate predicate) const {

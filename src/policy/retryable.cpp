@@ -96,6 +96,7 @@ retry_event event_of(verdict const& failure, attempt_facts const& facts) noexcep
 
 retry_event event_of(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
     retry_event event = event_of(failure, facts);
+    event.policy = settings.name;
     event.sent = effect_of(settings, failure, facts);
     if (settings.classify && !failure.is_rejected())
         event.kind = told_kind(settings, failure, facts);

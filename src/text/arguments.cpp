@@ -18,8 +18,9 @@ std::string_view name_of(parameter_kind kind) {
                                                  "a backoff",
                                                  "a limit such as fixed_limit(4)",
                                                  "a kind of failure such as timeout",
-                                                 "high, normal or low"};
-    return enumerator_name<parameter_kind::a_priority>(names, kind, "");
+                                                 "high, normal or low",
+                                                 "a text in quotation marks"};
+    return enumerator_name<parameter_kind::a_text>(names, kind, "");
 }
 
 bool is_of(parameter_kind kind, argument const& a) {
@@ -35,6 +36,8 @@ bool is_of(parameter_kind kind, argument const& a) {
         return std::holds_alternative<failure_kind>(a.value);
     case parameter_kind::a_priority:
         return std::holds_alternative<request_priority>(a.value);
+    case parameter_kind::a_text:
+        return a.text.has_value();
     case parameter_kind::a_backoff:
     case parameter_kind::a_limit:
         break;
@@ -44,6 +47,8 @@ bool is_of(parameter_kind kind, argument const& a) {
 
 /// Whether it would be of that kind if it were not a JSON string.
 bool is_quoted(parameter_kind kind, argument const& a) {
+    if (kind == parameter_kind::a_duration)
+        return !a.quoted.empty(); // one that is no duration has been refused for that
     if (kind == parameter_kind::a_flag)
         return a.quoted == "true" || a.quoted == "false";
     return !a.quoted.empty() && a.quoted.find_first_not_of("+-.0123456789eE") == std::string::npos;

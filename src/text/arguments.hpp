@@ -21,7 +21,8 @@ enum class parameter_kind {
     a_backoff,
     a_limit,
     a_failure_kind,
-    a_priority
+    a_priority,
+    a_text
 };
 
 struct parameter {
@@ -51,6 +52,7 @@ public:
     request_priority priority(std::string_view name) const {
         return std::get<request_priority>(find(name)->value);
     }
+    std::string const& text(std::string_view name) const { return *find(name)->text; }
     failure_kind kind(std::string_view name) const { return std::get<failure_kind>(find(name)->value); }
 
     std::vector<duration> const& list() const { return list_; }

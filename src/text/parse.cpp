@@ -1,9 +1,9 @@
 #include "policy/duration_units.hpp"
+#include "policy/shown_text.hpp"
 #include "text/build.hpp"
 #include "text/enumerators.hpp"
 #include "text/nearest.hpp"
 #include "text/number.hpp"
-#include "text/shown_text.hpp"
 #include "text/term.hpp"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace {
 
 /// policy: (item (white-space item)*)?
 /// item: name ( (argument (, argument)*)? )
-/// argument: (name =)? (number | duration | true | false | kind of failure | priority | item | <word>)
+/// argument: (name =)? (number | duration | true | false | kind of failure | priority | item | text | <word>)
+/// text: " (character | \" | \\)* "
 class policy_parser {
 public:
     explicit policy_parser(std::string_view text)
@@ -55,7 +56,7 @@ private:
         ++next_;
         skip_space();
         while (peek() != ')') {
-            made.arguments.push_back(next_argument());
+            made.arguments.push_back(next_argument(name));
             skip_space();
             if (peek() == ')')
                 break;
@@ -72,26 +73,26 @@ private:
         return made;
     }
 
-    argument next_argument() {
+    argument next_argument(std::string_view item) {
         std::size_t const begin = next_;
         std::string_view const name = take_name();
         std::size_t const behind_name = next_;
         skip_space();
         if (name.empty() || peek() != '=') {
             next_ = behind_name;
-            return value_beginning(begin, name);
+            return value_beginning(begin, name, item);
         }
         ++next_;
         skip_space();
         std::size_t const value = next_;
-        argument made = value_beginning(value, take_name());
+        argument made = value_beginning(value, take_name(), item);
         made.name = name;
         made.name_at = text_position{begin};
         return made;
     }
 
-    /// Reads an argument; `name` has been read already, and may be empty.
-    argument value_beginning(std::size_t begin, std::string_view name) {
+    /// Reads an argument of the item; `name` has been read already, and may be empty.
+    argument value_beginning(std::size_t begin, std::string_view name, std::string_view item) {
         argument made{"", false, "", {begin}, {begin}};
         if (name == "true" || name == "false") {
             made.value = name == "true";
@@ -101,7 +102,8 @@ private:
             skip_space();
             if (peek() != '(')
                 fail_expecting(made.at, "a value", name,
-                               did_you_mean(name, failure_kind_names, request_priority_names));
+                               item == "name" ? "; write the name in quotation marks"
+                                              : did_you_mean(name, failure_kind_names, request_priority_names));
             made.value = arguments_of(name, made.at);
             made.word = name;
             return made;
@@ -111,6 +113,9 @@ private:
             if (peek() != '>')
                 expect("'>'");
             ++next_;
+        } else if (peek() == '"') {
+            made.value = stand_in();
+            made.text = made.quoted = take_text();
         } else {
             std::string_view const number = take_number();
             if (take_unit().empty())
@@ -164,6 +169,24 @@ private:
         return from(begin);
     }
 
+    /// Takes a text in quotation marks, and returns what stands between them.
+    std::string take_text() {
+        std::string text;
+        ++next_;
+        while (peek() != '"') {
+            if (peek() == '\\') {
+                ++next_;
+                if (!is_one_of("\"\\", peek()))
+                    expect("'\"' or '\\' behind a backslash");
+            }
+            if (next_ == text_.size())
+                expect("'\"' behind the text");
+            text += text_[next_++];
+        }
+        ++next_;
+        return text;
+    }
+
     /// Takes a unit, or a text in its place: the letter of a microsecond is often beyond ASCII.
     std::string_view take_unit() {
         std::size_t const begin = next_;
@@ -207,6 +230,8 @@ private:
 
     /// The word of a value, from `begin`.
     std::string word_from(std::size_t begin) const {
+        if (text_[begin] == '"')
+            return shown(text_.substr(begin, text_.find('"', begin + 1) - begin)) + '"';
         std::size_t end = begin;
         while (end != text_.size() &&
                (is_one_of(letters, text_[end]) || is_one_of(digits, text_[end]) || is_one_of(".-", text_[end])))

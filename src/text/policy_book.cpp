@@ -1,9 +1,9 @@
 #include <asio_retry/policy_book.hpp>
 
+#include "policy/shown_text.hpp"
 #include "text/nearest.hpp"
 #include "text/policy_lines.hpp"
 #include "text/published.hpp"
-#include "text/shown_text.hpp"
 #include "text/text_gates.hpp"
 
 #include <memory>
@@ -20,14 +20,12 @@ namespace {
 class book_page {
 public:
     explicit book_page(std::vector<named_policy> policies)
-        : all_(std::make_shared<std::vector<named_policy> const>(std::move(policies))) {
+        : all_(std::make_shared<std::vector<named_policy> const>(with_names(std::move(policies)))) {
         if (all_->empty())
             fail_in_list("expected a policy, found none");
-        for (named_policy const& each : *all_) {
-            check_name(each.name, {std::string_view::npos, "a list of policies"});
+        for (named_policy const& each : *all_)
             if (!by_name_.emplace(each.name, &each.policy).second)
                 fail_second({std::string_view::npos, "a list of policies"}, each.name);
-        }
     }
 
     std::shared_ptr<std::vector<named_policy> const> const& all() const noexcept { return all_; }
@@ -42,6 +40,16 @@ public:
     }
 
 private:
+    /// Names the policies that have no name of their own.
+    static std::vector<named_policy> with_names(std::vector<named_policy> policies) {
+        for (named_policy& each : policies) {
+            check_name(each.name, {std::string_view::npos, "a list of policies"});
+            if (each.policy.settings().name.empty())
+                each.policy = each.policy.name(each.name);
+        }
+        return policies;
+    }
+
     std::shared_ptr<std::vector<named_policy> const> all_;
     std::unordered_map<std::string_view, retry_policy const*> by_name_; // of `all_`
 };

@@ -1,5 +1,6 @@
 #include <asio_retry/policy_json.hpp>
 
+#include "policy/shown_text.hpp"
 #include "text/build.hpp"
 #include "text/enumerators.hpp"
 #include "text/grpc_status_codes.hpp"
@@ -8,7 +9,6 @@
 #include "text/policy_json_place.hpp"
 #include "text/setting_forms.hpp"
 #include "text/shown_json.hpp"
-#include "text/shown_text.hpp"
 #include "text/term.hpp"
 
 #include <boost/json/array.hpp>
@@ -55,6 +55,7 @@ text_position element_of(text_position const& array, std::size_t index) {
 /// Reads the text as a kind of failure, a priority or a duration, if it is one.
 void read_string(argument& to, std::string_view text) {
     to.value = stand_in();
+    to.text = text;
     if (text.starts_with('<'))
         return;
     if (read_enumerator(to, text))
@@ -159,6 +160,8 @@ std::vector<term> terms_from(json::object const& items, text_position const& who
 json::value to_json(term const& written);
 
 json::value to_json(argument const& written) {
+    if (written.text)
+        return json::string(*written.text);
     return std::visit(
         []<typename Value>(Value const& value) -> json::value {
             if constexpr (std::is_same_v<Value, number_word>) {

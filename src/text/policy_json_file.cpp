@@ -1,9 +1,9 @@
 #include <asio_retry/policy_json.hpp>
 
+#include "policy/shown_text.hpp"
 #include "text/policy_json_keys.hpp"
 #include "text/policy_json_place.hpp"
 #include "text/policy_lines.hpp"
-#include "text/shown_text.hpp"
 
 #include <boost/json/error.hpp>
 #include <boost/json/stream_parser.hpp>

@@ -1,7 +1,7 @@
 #include "text/policy_lines.hpp"
 
-#include "text/shown_text.hpp"
-#include "text/utf_8.hpp"
+#include "policy/policy_name.hpp"
+#include "policy/shown_text.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -12,25 +12,6 @@ namespace detail {
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-
-/// Control characters of ASCII and ISO 8859, and two code points that are no characters.
-bool is_for_names(std::string_view character) noexcept {
-    auto const first = static_cast<unsigned char>(character.front());
-    bool const is_control =
-        first < 0x20 || first == 0x7f || (character >= "\xc2\x80" && character < "\xc2\xa0");
-    return !is_control && character != "\xef\xbf\xbe" && character != "\xef\xbf\xbf";
-}
-
-/// The end of the name if all its characters may be in one.
-std::size_t first_bad_character(std::string_view name) noexcept {
-    for (std::size_t at = 0; at != name.size();) {
-        std::size_t const bytes = length_of_first_character(name.substr(at));
-        if (bytes == 0 || !is_for_names(name.substr(at, bytes)))
-            return at;
-        at += bytes;
-    }
-    return name.size();
-}
 
 /// A hint for users who write an item's name before the sign, and its argument as the policy.
 std::string hint_for_argument(std::string_view name, std::string_view text) {
@@ -104,6 +85,8 @@ std::string_view name_before(std::string_view text) noexcept {
 void check_name(std::string_view name, text_position const& at) {
     if (name.empty())
         fail(at, "expected a name of at least one character, found none");
+    if (name.size() > longest_policy_name)
+        fail_expecting(at, "a name of at most " + std::to_string(longest_policy_name) + " bytes", name);
     if (std::size_t const bad = first_bad_character(name); bad != name.size())
         fail_expecting(at.after(bad), "a name of UTF-8 without control characters", name);
 }

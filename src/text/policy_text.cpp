@@ -1,10 +1,10 @@
 #include <asio_retry/policy_text.hpp>
 
 #include "policy/backoff_shapes.hpp"
+#include "policy/shown_text.hpp"
 #include "text/build.hpp"
 #include "text/enumerators.hpp"
 #include "text/number.hpp"
-#include "text/shown_text.hpp"
 #include "text/term.hpp"
 
 #include <ostream>
@@ -15,7 +15,16 @@ namespace asio_retry {
 namespace detail {
 namespace {
 
+std::string in_quotation_marks(std::string_view text) {
+    std::string quoted = "\"";
+    for (char const c : text)
+        quoted.append(c == '"' || c == '\\' ? "\\" : "").append(1, c);
+    return quoted + '"';
+}
+
 std::string text_of_value(argument const& written) {
+    if (written.text)
+        return in_quotation_marks(*written.text);
     return std::visit(
         []<typename Value>(Value const& value) -> std::string {
             if constexpr (std::is_same_v<Value, number_word>)

@@ -7,6 +7,7 @@
 #include <asio_retry/gate_waiter.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -53,10 +54,12 @@ struct stand_in {
 struct argument {
     std::string name; ///< empty if the argument is given by position
     std::variant<number_word, duration, bool, stand_in, term, failure_kind, request_priority> value;
-    std::string word = {};      ///< the value as found, for messages
-    text_position at = {};      ///< of the value
-    text_position name_at = {}; ///< of the value if there is no name
-    std::string quoted = {};    ///< a JSON string that is no duration
+    std::string word = {};                ///< the value as found, for messages
+    text_position at = {};                ///< of the value
+    text_position name_at = {};           ///< of the value if there is no name
+    std::string quoted = {};              ///< a JSON string that is no duration, or a text in quotation marks
+    std::optional<std::string> text = {}; ///< what stands between quotation marks, if it does; `value` is a
+                                          ///< stand_in unless it is JSON and reads as something else
 };
 
 /// Throws policy_syntax_error.

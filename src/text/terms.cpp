@@ -141,6 +141,14 @@ std::optional<term> gate_term(retry_gate const* gate) {
         numbers_of(gate));
 }
 
+term name_of(retry_settings const& s) {
+    term written{"name", {}};
+    argument text{"", stand_in()};
+    text.text = s.name;
+    written.arguments.push_back(std::move(text));
+    return written;
+}
+
 std::vector<failure_kind> kinds_of(retry_settings::predicate const& chosen) {
     std::vector<failure_kind> kinds;
     for (failure_kind kind = failure_kind::none; kind <= failure_kind::overloaded;
@@ -213,6 +221,8 @@ std::vector<term> terms_of(retry_policy const& policy) {
     retry_policy const untouched;
     retry_settings const& defaults = untouched.settings();
     term_list list;
+    if (!s.name.empty())
+        list.add(name_of(s));
     list.add(term_of(s.backoff));
     if (has_one_jitter(s))
         list.add(term_of(s.jitter));

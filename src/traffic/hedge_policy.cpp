@@ -57,6 +57,10 @@ hedge_policy hedge_policy::observe(std::shared_ptr<retry_observer> shared) const
     return with_common(settings().common.observe(std::move(shared)));
 }
 
+hedge_policy hedge_policy::name(std::string_view text) const {
+    return with_common(settings().common.name(text));
+}
+
 hedge_policy hedge_policy::total_timeout(saturating_duration greatest) const {
     return with_common(settings().common.total_timeout(greatest));
 }

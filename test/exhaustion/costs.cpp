@@ -27,6 +27,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace asio_retry::test {
 namespace {
@@ -117,6 +118,28 @@ TEST_F(costs, a_report_that_is_used_again_costs_no_allocation) {
         [&] { async_retry(io, with_report(operation(), report), policy, [](error_code, int) {}); });
     EXPECT_EQ(report.attempts, 3u);
     EXPECT_EQ(with, without);
+}
+
+TEST_F(costs, a_name_costs_an_operation_no_allocation) {
+    std::uint64_t told = 0;
+    retry_report report;
+    auto const reported = [&](retry_policy const& p) {
+        return allocations_of(
+            [&] { async_retry(io, with_report(operation(), report), p, [](error_code, int) {}); });
+    };
+    retry_policy const heard =
+        policy.observe(std::make_shared<retry_metrics>()).on_retry([&](retry_event const& e) {
+            told += e.policy.size();
+        });
+    std::string const name(100, 'n'); // no string keeps so many bytes within itself
+    std::uint64_t const without = reported(heard);
+    EXPECT_EQ(told, 0u);
+    EXPECT_EQ(report.policy, "");
+    EXPECT_EQ(reported(heard.name(name)), without);
+    EXPECT_EQ(told, 2u * 200 * 100);
+    EXPECT_EQ(report.policy, name);
+    EXPECT_EQ(reported(heard), without);
+    EXPECT_EQ(report.policy, "") << "the report is of the last operation";
 }
 
 TEST_F(costs, hooks_of_an_operation_cost_no_allocation) {

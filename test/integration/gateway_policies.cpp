@@ -295,6 +295,11 @@ TEST_F(gateway_policies, are_chosen_by_the_first_part_of_the_path) {
         EXPECT_EQ(hours(target), 1) << target;
     for (char const* const target : {"/no", "/ordersx", "/order", "/x/orders", "/?orders"})
         EXPECT_EQ(hours(target), 2) << target;
+    auto const successes = [&](std::string const& name) {
+        return gateway->metric("asio_retry_attempts_total{policy=\"" + name + "\",outcome=\"success\"}");
+    };
+    EXPECT_EQ(successes("/orders"), 4) << "the metrics have the names of the policies";
+    EXPECT_EQ(successes("/"), 5);
     rename_to_file("/orders = " + policy_of(1) + '\n');
     start();
     EXPECT_EQ(hours("/orders"), 1);

@@ -45,7 +45,8 @@ def check_labels(scraper):
         expect(COMMON.items() <= result["metric"].items(), f"every line has the common labels: {result['metric']}")
     shown = {int(result["value"][1]): result["metric"]["text"] for result in scraper.query("tested_labels")}
     expect(shown == dict(enumerate(LABELS, 1)), "labels come back as they were given:\n" + repr(shown))
-    for name, label in (("tested_set", "text"), ("tenants_failure_share", "key")):
+    for name, label in (("tested_set", "text"), ("tenants_failure_share", "key"),
+                        ("asio_retry_pending{policy!=''}", "policy")):
         shown = sorted(result["metric"][label] for result in scraper.query(name))
         expect(shown == sorted(LABELS), f"and those of {name}:\n" + repr(shown))
     quoted = json.dumps(LABELS[1])
@@ -59,7 +60,7 @@ def check_dashboard(scraper, dashboard):
     for panel in panels:
         for target in panel["targets"]:
             expression = target["expr"]
-            for variable, value in (("$__rate_interval", "1m"), ("$instance", ".*"), ("${servers}", "orders"),
+            for variable, value in (("$__rate_interval", "1m"), ("$instance", ".*"), ("$policy", ".*"), ("${servers}", "orders"),
                                     ("${budget}", "orders_retry_budget")):
                 expression = expression.replace(variable, value)
             expect("$" not in expression, "a variable that nobody sets: " + expression)

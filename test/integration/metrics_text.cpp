@@ -10,10 +10,11 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // Writes a text for Prometheus with everything that there is in such a text, and with a gauge for each
-// argument, whose label has the argument as its value.
+// argument, whose label has the argument as its value. There is an operation of a policy with that name, too.
 
 namespace {
 
@@ -21,7 +22,8 @@ using namespace asio_retry;
 using namespace std::chrono_literals;
 
 /// What an observer hears of an operation whose last attempt succeeds.
-void observe_operation(retry_metrics& metrics, std::uint64_t attempts, bool is_hedge) {
+void observe_operation(retry_metrics& metrics, std::uint64_t attempts, bool is_hedge,
+                       std::string_view policy = {}) {
     using kind = observation::kind;
     auto const tell = [&](kind what, std::uint64_t attempt, duration delay = {}) {
         observation event;
@@ -31,6 +33,7 @@ void observe_operation(retry_metrics& metrics, std::uint64_t attempts, bool is_h
         event.took = 20ms;
         event.delay = delay;
         event.is_hedge = is_hedge;
+        event.policy = policy;
         metrics.on_event(event);
     };
     tell(kind::started, 0);
@@ -72,5 +75,7 @@ int main(int count, char** arguments) {
     for (std::uint64_t attempts = 1; attempts != 5; ++attempts)
         for (bool const is_hedge : {false, true})
             observe_operation(*metrics, attempts, is_hedge);
+    for (std::string const& each : given) // as the name of a policy
+        observe_operation(*metrics, 1, false, each);
     std::cout << metrics->prometheus("service=\"the \\\"orders\\\" \xe2\x82\xac\",zone=\"a\nb\"");
 }

@@ -114,6 +114,12 @@ def check_others(of, spans):
         has(span, failed, message)
         expect([(e["name"], e["attributes"]) for e in span["events"]] ==
                [("exception", {"exception.message": message})], "the exception is an event")
+    named = of("named")
+    name = "orders \"get\" €"
+    expect([named.whole["name"], named.attempts[1]["name"]] == ["retry " + name, "attempt " + name], "a policy's name")
+    for span in named.attempts + [named.whole]:
+        expect(span["attributes"].get("asio_retry.policy") == name, "which is an attribute, too")
+    expect("asio_retry.policy" not in hedge.whole["attributes"], "that others have not")
     many = of("many").whole
     expect((len(many["events"]), many["droppedEventsCount"]) == (128, 149 - 128), "a span keeps 128 events")
 

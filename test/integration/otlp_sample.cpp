@@ -119,6 +119,7 @@ asio::awaitable<void> do_all(std::shared_ptr<retry_traces> traces) {
     co_await throw_always(traces);
     co_await ask(traces, "many", std::vector<int>(150, 500), every_second.max_attempts(150));
     co_await nest(traces);
+    co_await ask(traces, "named", in_turn(503, 200), every_second.name("orders \"get\" \xe2\x82\xac"));
 }
 
 void print_all() {

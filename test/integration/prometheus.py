@@ -91,7 +91,7 @@ def main(gateway, observability, dashboard, work, prometheus, promtool):
 
         with open(dashboard) as file:
             panels = json.load(file)["panels"]
-        variables = {"$__rate_interval": "1m", "$instance": ".*", "${servers}": "gateway_server",
+        variables = {"$__rate_interval": "1m", "$instance": ".*", "$policy": ".*", "${servers}": "gateway_server",
                      "${budget}": "gateway_retry_budget"}
         for panel in panels:
             for target in panel["targets"]:

@@ -49,6 +49,7 @@ struct log_line {
     stop_reason reason = stop_reason::succeeded; ///< why the operation gave up
     std::string_view gate;                       ///< gate that refused, held, or ended the operation
     bool is_hedge = false;                       ///< the operation is an `async_hedge`
+    std::string policy;                          ///< `retry_policy::name`; empty without one
 };
 
 /// The name of the level.
@@ -59,7 +60,7 @@ ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, log_level level);
 /// The line, without its level and without a line break.
 ///
 /// "operation 17, attempt 2: Connection refused; retry in 50 ms", "operation 17, attempt 3: HTTP 503; gave up
-/// after 1.2 s: attempts".
+/// after 1.2 s: attempts". The name of the policy comes first: "orders.get, operation 17, attempt 2: ...".
 ASIO_RETRY_DECL std::string to_string(log_line const& line);
 /// Writes the line as `to_string` does.
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, log_line const& line);

@@ -20,6 +20,7 @@ namespace detail {
 struct gauge_access;
 struct gauge_family;
 struct grpc_counts;
+struct named_counts;
 struct open_telemetry_counts;
 
 /// What a histogram has counted. `src/observe/buckets.hpp` knows the bounds.
@@ -27,6 +28,14 @@ template <std::size_t Bounds>
 struct bucket_counts {
     std::array<std::atomic<std::uint64_t>, Bounds + 1> values{}; // the last is of values above every bound
     std::atomic<double> sum = 0;
+};
+
+/// What is counted of the operations of one name, or of those without a name.
+struct operation_counts {
+    std::atomic<std::uint64_t> operations = 0, attempts = 0, retries = 0, hedges = 0, refused = 0;
+    std::array<std::array<std::atomic<std::uint64_t>, 2>, 9> ended{}; // with one attempt, or with more
+    std::array<std::atomic<std::uint64_t>, 7> outcomes{};             // by failure_kind, and abandoned
+    bucket_counts<9> delays, lengths;
 };
 
 } // namespace detail
@@ -76,8 +85,13 @@ struct retry_counts {
 /// `add_gauges` put numbers of the program into the same text. `observe/gauges.hpp` has gauges for sets of
 /// servers and gates.
 ///
+/// Operations of a policy with a name are counted apart: their lines have the label `policy`. The first 64
+/// names have lines of their own; `other` counts the operations of all further names. Operations without a name
+/// have lines without that label.
+///
 /// Lifetime: keeps each function of a gauge as long as it lives itself.
-/// Thread safety: any function may be called from any thread. What is observed is counted without a lock.
+/// Thread safety: any function may be called from any thread. What is observed is counted without a lock,
+/// except the first event of each of the 64 names.
 class ASIO_RETRY_DECL retry_metrics final : public retry_observer {
 public:
     /// Makes an object that writes only its own names.
@@ -86,8 +100,8 @@ public:
     explicit retry_metrics(metrics_options const& options);
     ~retry_metrics() override;
 
-    /// The counts at about this time. There are never more ends than beginnings. An operation that begins
-    /// meanwhile may seem to be pending.
+    /// The counts of all operations at about this time. There are never more ends than beginnings. An operation
+    /// that begins meanwhile may seem to be pending.
     retry_counts counts() const noexcept;
 
     /// Adds a number to the text, such as the balance of a budget.
@@ -126,7 +140,8 @@ public:
     /// `labels` are those that every line is to have besides, such as `service="orders",zone="a"`. In values
     /// `\\`, `\"` and `\n` mean what they mean to Prometheus; any other backslash, a line feed, and a quote
     /// that neither a comma nor the end follows are escaped here. Throws std::invalid_argument for other text,
-    /// for names that are none or taken, also by a gauge, and for values that are no UTF-8.
+    /// for names that are none or taken, also by a gauge, and for values that are no UTF-8. `policy` is taken
+    /// as soon as an operation has had a name.
     std::string prometheus(std::string_view labels = {}) const;
 
     /// Counts the event.
@@ -138,18 +153,21 @@ private:
     struct gauge;
     class writer;
 
+    detail::operation_counts& counts_of(std::string_view policy) noexcept;
+    detail::operation_counts& add_name(std::string_view policy) noexcept;
+    template <typename Visit>
+    void for_each_name(Visit visit) const;
     bool is_own(std::string_view name) const noexcept;
     void check(gauge const& added) const;
     void add(std::vector<gauge> added);
 
-    std::atomic<std::uint64_t> operations_ = 0, attempts_ = 0, retries_ = 0, hedges_ = 0, refused_ = 0;
-    std::array<std::array<std::atomic<std::uint64_t>, 2>, 9> ended_{}; // with one attempt, or with more
-    std::array<std::atomic<std::uint64_t>, 7> outcomes_{};             // by failure_kind, and abandoned
-    detail::bucket_counts<9> delays_, lengths_;
-    std::unique_ptr<detail::grpc_counts> const grpc_; // null without these names
+    detail::operation_counts unnamed_, other_;
+    std::array<std::atomic<detail::named_counts*>, 64> named_{}; // in the order in which they came, then null
+    std::atomic<std::size_t> places_ = 64;                       // fewer without memory
+    std::unique_ptr<detail::grpc_counts> const grpc_;            // null without these names
     std::unique_ptr<detail::open_telemetry_counts> const open_telemetry_;
 
-    std::mutex mutable mutex_;                         // of the gauges
+    std::mutex mutable mutex_;                         // of the gauges, and of new names
     std::vector<std::shared_ptr<gauge const>> gauges_; // those of a name follow each other
 };
 

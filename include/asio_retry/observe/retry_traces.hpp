@@ -56,7 +56,8 @@ private:
 /// Makes spans of operations and their attempts, for OpenTelemetry: `policy.observe(traces)`.
 ///
 /// An operation is a span of kind internal. Each attempt is a span of kind client within it. Waits, refusals
-/// and hedges are events of the operation's span. A failure sets the status of a span, with its message.
+/// and hedges are events of the operation's span. With `retry_policy::name` the names of spans end with it, as
+/// "retry orders.get" and "attempt orders.get". A failure sets the status of a span, with its message.
 /// The program sends `otlp_json()` to a collector.
 ///
 /// - A share of the operations is sampled. The others cost a virtual call, and allocate nothing.

@@ -84,6 +84,7 @@ std::map<std::string, std::string> defaults() {
         {"on_success", presence(s.on_success)},
         {"on_give_up", presence(s.on_give_up)},
         {"observe", presence(s.observer)},
+        {"name", presence(!s.name.empty())},
     };
 }
 

@@ -169,7 +169,7 @@ TEST(policy_book, decision_70_leaves_operations_their_policies) {
         book.reload("a = constant(2s) no_jitter() max_attempts(2)");
         EXPECT_EQ(attempts(book["a"]), 2u);
     }
-    EXPECT_EQ(to_string(kept), "constant(value=1s) no_jitter() max_attempts(5)");
+    EXPECT_EQ(to_string(kept), "name(\"a\") constant(value=1s) no_jitter() max_attempts(5)");
 }
 
 TEST(policy_book, decision_70_forgets_the_policies_that_nobody_has) {
@@ -241,7 +241,8 @@ TEST(policy_book, decision_86_a_reload_keeps_a_rate_limit_and_gives_new_times) {
     EXPECT_EQ(limit_of(book, "search"), search);
     EXPECT_EQ(orders->numbers(), (rate_limit_numbers{1, 1s}));
     EXPECT_FALSE(other.waiter.is_granted()) << "its rate is as before";
-    EXPECT_EQ(to_string(book["orders"]), to_string(parse_policy("rate_limit(1, 1s) wait_when_refused()")));
+    EXPECT_EQ(to_string(book["orders"]),
+              to_string(parse_policy("name(\"orders\") rate_limit(1, 1s) wait_when_refused()")));
 }
 
 TEST(policy_book, decision_86_a_reload_that_fails_changes_no_rate) {

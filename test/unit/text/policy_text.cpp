@@ -693,7 +693,7 @@ TEST(policy_text, what_is_no_word_is_refused_where_it_stands) {
     EXPECT_EQ(fault_in("max_elapsed(-5.)"), "15: expected a digit behind the point, found ')'");
     EXPECT_EQ(fault_in("constant(.s)"), "9: expected a value, found '.'");
     EXPECT_EQ(fault_in("constant(5 x)"), "11: expected ',' or ')', found 'x'");
-    EXPECT_EQ(fault_in("constant(\"5s\")"), "9: expected a value, found '\"'");
+    EXPECT_EQ(fault_in("constant('5s')"), "9: expected a value, found '''");
 }
 
 TEST(policy_text, who_writes_cpp_is_told_how_a_text_has_it) {

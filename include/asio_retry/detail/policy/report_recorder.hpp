@@ -5,6 +5,7 @@
 #include <asio_retry/retry_report.hpp>
 
 #include <exception>
+#include <string_view>
 
 namespace asio_retry::detail {
 
@@ -17,8 +18,9 @@ public:
     /// Removes the report of an earlier operation.
     void clear() noexcept;
 
-    /// Allocates everything that the report may need later. Throws std::bad_alloc.
-    void make_room();
+    /// Notes the name of the policy, and allocates everything that the report may need later. Throws
+    /// std::bad_alloc.
+    void make_room(std::string_view policy = {});
 
 private:
     void on_start(time_point now) noexcept override;

@@ -1,4 +1,4 @@
-#include "text/utf_8.hpp"
+#include "policy/utf_8.hpp"
 
 namespace asio_retry::detail {
 

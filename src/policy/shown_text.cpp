@@ -1,4 +1,4 @@
-#include "text/shown_text.hpp"
+#include "policy/shown_text.hpp"
 
 namespace asio_retry::detail {
 
