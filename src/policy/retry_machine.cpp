@@ -230,17 +230,17 @@ duration retry_machine::delay_after_refusal(duration refused_for, error& stage, 
 }
 
 retry_action retry_machine::end_wait(time_point now, random* source) {
-    retry_settings const& settings = policy_.settings();
     limits_.forget_attempt();
     if (tell_.is_told())
-        limits_.count_wait(settings, tell_.tell_wait_over(now));
+        limits_.count_wait(policy_.settings(), tell_.tell_wait_over(now));
     if (cancelled())
         return end_cancelled(now);
     if (limits_.end_wait(now))
         return end_without_attempt(stop_reason::deadline, detail::timed_out_error(), now);
     bool const may_begin =
-        !tell_.is_told() || (tell_.admits_held(attempts_ + 1, now, limits_.longest_wait(settings, now).first) &&
-                             (attempts_ == 0 || tell_.take_lease(attempts_, now)) && is_admitted(now));
+        !tell_.is_told() ||
+        (tell_.admits_held(attempts_ + 1, now, limits_.longest_wait(policy_.settings(), now).first) &&
+         (attempts_ == 0 || tell_.take_lease(attempts_, now)) && is_admitted(now));
     return may_begin && start_with_attempt(now) ? step(retry_action::kind::attempt) : on_refused(now, source);
 }
 
@@ -292,8 +292,8 @@ retry_action retry_machine::refuse(error_code const& code, time_point now) {
 retry_action retry_machine::end_without_attempt(stop_reason reason, error_code const& code, time_point now) {
     bool const is_late = reason == stop_reason::deadline;
     interrupted_by_ = is_late ? interruption::deadline : interruption::none;
-    if (auto const& outer = policy_.settings().outer; outer && is_late && tell_.is_held() && attempts_ == 0)
-        outer->waited = true;
+    if (is_late && attempts_ == 0 && tell_.is_held() && policy_.settings().outer)
+        policy_.settings().outer->waited = true;
     wish_ = detail::retry_wish::unasked;
     return give_up(reason, verdict::failure(code), code, now);
 }
