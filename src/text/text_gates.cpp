@@ -20,9 +20,9 @@ struct keeper_of_text {
     void operator()(retry_gate*) const noexcept {}
 };
 
-template <typename Gate, typename... Args>
-std::shared_ptr<Gate> made_by_text(Args&&... args) {
-    return std::shared_ptr<Gate>(new Gate(std::forward<Args>(args)...), deleter_of_text<Gate>());
+template <typename Gate, typename... Numbers>
+std::shared_ptr<Gate> made_by_text(Numbers&&... numbers) {
+    return std::shared_ptr<Gate>(new Gate(std::forward<Numbers>(numbers)...), deleter_of_text<Gate>());
 }
 
 bool is_made_by_text(std::shared_ptr<retry_gate> const& gate) noexcept {

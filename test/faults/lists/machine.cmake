@@ -76,7 +76,7 @@ fault(machine_retries_without_a_lease 27 src/policy/retry_machine.cpp
 # --- the kind of a failure, and hooks
 
 fault(machine_retries_what_was_aborted_in_another_category 17 src/policy/retryable.cpp
-    [[!is_abortion(failure.error())]] [[failure.error() != aborted_error()]])
+    [[!is_abortion(failure.error())]] [[failure.error() != detail::aborted_error()]])
 
 fault(machine_retries_when_a_hook_threw 88 src/policy/retry_machine.cpp
     [[stage = error::hook_threw;]] [[]])

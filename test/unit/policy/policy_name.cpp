@@ -121,7 +121,7 @@ TEST(policy_name, comes_first_in_the_text_of_an_event) {
     event = {};
     event.policy = "orders.get";
     event.reason = stop_reason::cancelled;
-    event.error = aborted_error();
+    event.error = detail::aborted_error();
     EXPECT_EQ(to_string(event), "orders.get, no attempt: Operation canceled; gave up: cancelled");
 }
 
