@@ -23,7 +23,7 @@ inline constexpr bool are_pool_and_function<Pool, F> =
                        std::derived_from<std::remove_reference_t<Pool>, boost::asio::execution_context>);
 
 template <typename Pool>
-auto executor_of_pool(Pool& pool) {
+auto executor_to_run_on(Pool& pool) {
     if constexpr (executor<Pool>)
         return pool;
     else
@@ -85,7 +85,7 @@ auto on_executor(Pool&& pool, F&& f) {
     static_assert(std::is_class_v<function> || std::is_pointer_v<function> ||
                       std::is_member_pointer_v<function>,
                   "on_executor: the second argument must be a function");
-    auto const executor = detail::executor_of_pool(pool);
+    auto const executor = detail::executor_to_run_on(pool);
     detail::refuse_if_empty_executor("on_executor.pool", executor);
     detail::refuse_if_empty("on_executor.f", f);
     using operation = detail::wrapper<detail::pool_operation, decltype(executor)&, F>;
