@@ -278,7 +278,7 @@ private:
     std::uint64_t failures_ = 0; // this and the start, since the last reset
     detail::jitter_course course_;
     detail::narrator tell_;
-    [[no_unique_address]] detail::operation_limits limits_; // what follows fits into its last word
+    ASIO_RETRY_NO_UNIQUE_ADDRESS detail::operation_limits limits_; // what follows fits into its last word
     stopping stopping_ = stopping::no;
     interruption interrupted_by_ = interruption::none; // the last attempt
     detail::retry_wish wish_{};                        // about the last failure
