@@ -9,8 +9,7 @@
 
 namespace asio_retry::detail {
 
-/// The operation that an attempt belongs to. It gives the attempt its executor, memory and slot, and receives
-/// its completion.
+/// The operation of an attempt. It gives its executor, memory and slot, and receives the completion.
 template <typename Operation>
 concept attempt_host = requires(Operation& operation, Operation const& itself) {
     { itself.get_operation_executor() } noexcept -> std::same_as<typename Operation::operation_executor>;
@@ -30,8 +29,7 @@ struct link_to<Operation> {
     using type = typename Operation::handler_link;
 };
 
-/// The completion handler of an attempt; it owns the operation while the attempt runs. If the context destroys
-/// it uncalled, it drops the operation.
+/// The handler of an attempt. It owns the operation while the attempt runs, and drops it if destroyed uncalled.
 template <attempt_host Operation>
 class attempt_handler {
 public:

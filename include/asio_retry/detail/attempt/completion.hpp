@@ -139,7 +139,6 @@ inline void set_failure(std::exception_ptr& to, error_code const& code,
                         std::exception_ptr const& thrown) noexcept {
     to = thrown ? thrown : exception_of(code);
 }
-/// Leaves a disposition as it is if it already says the code.
 template <disposition Disposition>
 void set_failure(Disposition& to, error_code const& code, std::exception_ptr const& thrown) {
     if (!disposition_access<Disposition>::says(to, code))
@@ -182,7 +181,6 @@ struct completion<void(Failure, Values...)> {
             disposition_access<failure_type>::assert_complete();
     }
 
-    /// Makes a result with default values.
     static arguments failed(error_code const& code, std::exception_ptr const& thrown) {
         if constexpr (has_disposition) {
             return with(disposition_access<failure_type>::make(code, thrown));
@@ -263,8 +261,7 @@ using kept_result =
     std::conditional_t<Completion::has_disposition, std::optional<typename Completion::arguments>,
                        late_value<typename Completion::arguments>>;
 
-/// Keeps the disposition of a result that is destroyed before a wait. If the operation ends with that failure,
-/// the caller gets the disposition itself.
+/// Keeps the disposition of a failure during a wait. The caller gets it if the operation ends with it.
 template <typename Completion, bool = Completion::has_disposition>
 class last_failure {
 public:

@@ -247,9 +247,8 @@ struct operation_form {
     static constexpr bool is_usable = shape != call_shape::none && signature_count == 1 &&
                                       completion<signature>::is_complete && completion<signature>::has_defaults;
 
-    /// Reports what makes the operation unusable. Assertions in the class itself would make clang complain
-    /// about every use of the class too. Without `auto` the function would be instantiated too late to complain
-    /// first.
+    /// Reports what makes the operation unusable. Assertions in the class would make clang complain of its uses
+    /// too. Because of `auto` the function is instantiated soon enough to complain first.
     static consteval auto assert_usable() {
         static_assert(!awaitable_traits<F>::is_awaitable,
                       "async_retry: this is an awaitable, which can be awaited only once: pass a "
@@ -276,7 +275,6 @@ struct operation_form {
                       "the type; a callable that returns permanent(ec) needs the return type error_code");
     }
 
-    /// Passes the attempt, if the operation takes one, and `token...`.
     template <typename... Token>
     static decltype(auto) call(F& operation, attempt const& which, Token&&... token) {
         if constexpr (shape == call_shape::nothing || shape == call_shape::token)
@@ -292,7 +290,6 @@ struct operation_form {
     static constexpr bool is_reported = false;
     static constexpr bool has_hooks = false;
 
-    /// Whether `prepare` does anything.
     static constexpr bool prepares = takes_attempt;
 
     /// Tells the machine, before the start, what the operation needs.
@@ -312,8 +309,7 @@ struct operation_form {
     static constexpr bool names_rejected = false;
 };
 
-/// Gives an operation its attempt object. Through that it marks its health, at the time of `Clock`, and reports
-/// what the server said.
+/// Gives an operation its attempt object, and tells the machine what that reports, at the time of `Clock`.
 template <typename Clock>
 class attempt_health final : health_monitor {
 public:
@@ -347,7 +343,6 @@ private:
     attempt current_;
 };
 
-/// An operation that takes no attempt has nothing to mark.
 template <typename Clock>
 struct no_attempt_health {
     no_attempt_health(retry_machine&, Clock&) noexcept {}
@@ -400,8 +395,7 @@ struct unmarked<temporary_operation<Wrapper>> {
     static constexpr bool has_mark = true;
 };
 
-/// Whether `Given&&` may be a temporary that the compiler destroys twice. A variable that is moved looks the
-/// same.
+/// Whether `Given&&` may be a temporary that the compiler destroys twice. A moved variable looks the same.
 template <typename Given>
 inline constexpr bool is_temporary = [] {
     if constexpr (!destroys_temporaries_twice || !std::is_class_v<Given> ||
@@ -415,7 +409,6 @@ inline constexpr bool is_temporary = [] {
 template <typename Given>
 using kept = typename unmarked<std::decay_t<Given>>::type;
 
-/// The wrapper that is made of `Given&&...`.
 template <template <typename...> typename Wrapper, typename... Given>
 using wrapper = std::conditional_t<(is_temporary<Given> || ...), temporary_operation<Wrapper<kept<Given>...>>,
                                    Wrapper<kept<Given>...>>;

@@ -142,8 +142,7 @@ struct entry_key {};
 
 } // namespace asio_retry::detail
 
-/// Not a coroutine. A class of this name is a friend of the frame at the bottom of a coroutine stack. There
-/// Asio keeps the cancellation of all coroutines of the stack.
+/// Not a coroutine. A class of this name is a friend of the frame at the bottom of a coroutine stack.
 template <typename Executor>
 class boost::asio::detail::awaitable_thread<asio_retry::detail::entry_key<Executor>> {
 public:
@@ -180,7 +179,6 @@ class coroutine_entry : public coroutine_stack {
     using frame = boost::asio::detail::awaitable_frame_base<Executor>;
 
 public:
-    /// Whether Asio has what this needs.
     static constexpr bool is_possible() {
         if constexpr (requires { sizeof(frame); } && key::template knows<typename key::entry>)
             return inside<frame>::has_members() &&

@@ -17,7 +17,6 @@ namespace asio_retry::detail {
 /// The memory for a handler's operation: from the handler's allocator, or else from Asio's recycling allocator.
 template <typename Handler>
 struct handler_memory {
-    /// The allocator for everything that the handler's operation allocates.
     using handler_allocator = asio::associated_allocator_t<Handler, asio::recycling_allocator<void>>;
 
     static handler_allocator handler_allocator_of(Handler const& handler) noexcept {
@@ -79,19 +78,16 @@ private:
     room* first_;
 };
 
-/// The memory of an operation, in one block.
 template <typename Operation, typename Handler>
 class operation_block {
 public:
-    /// How many rooms hold `bytes`.
     static constexpr std::size_t room_for(std::size_t bytes) noexcept {
         return (bytes + sizeof(Operation) - 1) / sizeof(Operation);
     }
 
     static constexpr std::size_t alone = 0;
 
-    /// Allocates room for `more` operations behind this one, for data that it keeps there. If this throws,
-    /// nothing is left behind.
+    /// Allocates room for `more` operations behind this one, for its data. If this throws, nothing is left.
     template <typename... Args>
     static Operation* create(std::size_t more, Handler&& handler, Args&&... args) {
         rooms_type rooms(memory::template allocator_for<room>(handler), rooms_of(1 + more));
@@ -128,8 +124,7 @@ inline constexpr bool is_the_librarys_own = std::is_same_v<Allocator, std::alloc
 template <typename T>
 inline constexpr bool is_the_librarys_own<asio::recycling_allocator<T>> = true;
 
-/// Whether the operation's memory may outlive its handler: the handler's own allocator may end with the
-/// handler.
+/// Whether the operation's memory may outlive its handler. The handler's own allocator may end with it.
 template <typename Handler>
 inline constexpr bool has_librarys_memory =
     is_the_librarys_own<typename handler_memory<Handler>::handler_allocator>;

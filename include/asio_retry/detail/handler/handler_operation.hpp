@@ -57,7 +57,6 @@ public:
     using operation_executor = typename executors::executor_type;
     using handler_allocator = typename handler_memory<Handler>::handler_allocator;
 
-    /// Whether the handler brings its own allocator.
     static constexpr bool has_memory_of_its_own =
         !std::is_same_v<handler_allocator, asio::recycling_allocator<void>> &&
         !std::is_same_v<handler_allocator, std::allocator<void>>;
@@ -76,7 +75,6 @@ protected:
         , handler_(std::move(given_handler)) {}
     ~handler_operation() = default;
 
-    /// Returns false if the slot is not connected, so that no cancellation can come.
     bool connect_slot() { return this->connect(asio::get_associated_cancellation_slot(handler_)); }
     void disconnect_slot() noexcept {
         if (this->is_connected())

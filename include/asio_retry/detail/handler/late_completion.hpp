@@ -43,13 +43,11 @@ public:
 
     explicit operator bool() const noexcept { return is_set_; }
 
-    /// @name Precondition: it is set
-    /// @{
+    // Precondition: it is set
     T& operator*() noexcept { return value_; }
     T const& operator*() const noexcept { return value_; }
     T* operator->() noexcept { return std::addressof(value_); }
     T const* operator->() const noexcept { return std::addressof(value_); }
-    /// @}
 
 private:
     union {

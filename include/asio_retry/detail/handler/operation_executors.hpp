@@ -44,8 +44,7 @@ auto executor_to_wait_on(Handler const& handler) {
 
 [[noreturn]] ASIO_RETRY_DECL void refuse_empty_executor(std::string_view field);
 
-/// Refuses an empty type-erased executor, whose null pointer Asio would follow. Throws std::invalid_argument,
-/// which names the field.
+/// Refuses an empty type-erased executor by its field: Asio would follow its null pointer.
 template <typename Executor>
 void refuse_if_empty_executor(std::string_view field, Executor const& executor) {
     if constexpr (std::is_constructible_v<Executor, std::nullptr_t> &&
@@ -128,7 +127,6 @@ class operation_executors {
     using base = std::conditional_t<is_fallback_executor<Associated>, typename io::type, Associated>;
     static constexpr bool has_strand = WantsStrand && std::is_convertible_v<base, asio::any_io_executor>;
 
-    // Then one executor is enough.
     static constexpr bool waits_where_it_runs = io::is_of_handler || !HandlerHasExecutor;
 
 public:
@@ -241,8 +239,7 @@ private:
     bool is_strand_ = false;
 };
 
-/// The context of an io_context executor that may run a function at once; null for any other executor, such as
-/// a strand.
+/// The context of an io_context executor that may run a function at once; null for others, such as a strand.
 template <typename Executor>
 asio::io_context* own_context(Executor const&) noexcept {
     return nullptr;

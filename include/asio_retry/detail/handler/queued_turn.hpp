@@ -32,7 +32,6 @@ public:
     stack_mark(stack_mark const&) = delete;
     stack_mark& operator=(stack_mark const&) = delete;
 
-    /// The mark of `operation` on this thread, or null.
     static stack_mark* find(void const* operation) noexcept {
         stack_mark* mark = innermost;
         while (mark && mark->operation_ != operation)
@@ -94,8 +93,7 @@ private:
     bool refused_ = false;
 };
 
-/// An object that takes turns on its executor. Each turn comes, or is dropped with its context. The memory of a
-/// turn is from `turn_allocator`.
+/// An object that takes turns on its executor. Each turn comes, or is dropped with its context.
 template <typename Object, typename Turn>
 concept turn_taker = requires(Object& object, Turn turn) {
     typename Object::template turn_allocator<Turn>;
@@ -104,7 +102,6 @@ concept turn_taker = requires(Object& object, Turn turn) {
     { object.on_turn_dropped(turn) } noexcept;
 };
 
-/// A turn of `Object` on its executor.
 template <typename Object, typename Turn>
 class queued_turn {
 public:

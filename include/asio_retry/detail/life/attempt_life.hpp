@@ -18,7 +18,6 @@ enum class life_event : std::uint32_t {
 
 inline constexpr unsigned life_events_apart_from_attempts = 5;
 
-/// The ends of all attempts.
 inline constexpr life_event all_attempts = static_cast<life_event>(0x1fffe0);
 
 /// Attempt `number`, counted from 1, has completed or never will.
@@ -54,10 +53,8 @@ enum class life_step : unsigned char {
 };
 
 /// Lets one thread at a time into an operation, the occupant. Another thread leaves its event with the
-/// occupant, who handles it before leaving.
-///
-/// The initiating function, the end of an attempt, a time limit and a scope may meet on the threads of a
-/// context. An executor that is no strand does not keep them apart.
+/// occupant, who handles it before leaving. Without a strand the initiating function, the end of an attempt, a
+/// time limit and a scope may meet on several threads.
 ///
 /// If an attempt ends while another thread emits to it, its thread waits until the emission is over, as for a
 /// mutex. The emission uses the attempt's I/O object, which may be destroyed with the attempt.
@@ -83,16 +80,13 @@ public:
 
     void end_telling() noexcept;
 
-    /// Whether the event is left for the occupant.
     bool has(Event event) const noexcept;
 
     /// Leaves an event for the occupant, most often the caller itself, or for the next one.
     void add(Event event) noexcept { state_.fetch_or(bits_of(event), std::memory_order_release); }
 
-    /// The occupant takes one event; false if it did not happen.
-    bool take(Event event) noexcept;
+    bool take(Event event) noexcept; // false if it did not happen
 
-    /// The occupant takes those of `events` that happened.
     Event take_those(Event events) noexcept;
 
     Event take_all() noexcept;
@@ -115,12 +109,9 @@ private:
     std::atomic<word> state_ = occupied; // the initiating function is the first occupant
 };
 
-/// The life of an operation with up to `Most` attempts at a time, from its start to its end. It knows the
-/// occupant, which attempts run, whether the timer is armed, and whether the operation may end.
-///
-/// One thread at a time is in, the occupant. It puts in the events that happened, and carries out `next()`
-/// until that answers `leave` and no event is left, or until the operation is destroyed. The life knows no
-/// clock, no Asio and no policy.
+/// The life of an operation with up to `Most` attempts at a time, from its start to its end. It knows no clock,
+/// no Asio and no policy. The occupant puts in the events that happened, and carries out `next()` until that
+/// answers `leave` and no event is left, or until the operation is destroyed.
 template <unsigned Most>
 class attempt_life {
 public:
@@ -138,7 +129,6 @@ public:
         executor,
     };
 
-    /// Why the machine is asked.
     enum class question : unsigned char {
         none,
         after_event,
@@ -176,8 +166,7 @@ public:
     void ask_for_start() noexcept { question_ = question::start; }
     void ask_after_failure() noexcept { question_ = question::failure; }
 
-    /// Ends the initiation without a turn on the executor.
-    void end_initiation_here() noexcept;
+    void end_initiation_here() noexcept; // without a turn on the executor
 
     /// Drops results that were not judged.
     void abandon() noexcept {
@@ -188,18 +177,15 @@ public:
     /// An owner that would have gone on with the operation is gone.
     void lose_owner() noexcept;
 
-    /// Notes that the executor has destroyed a turn. It would destroy each further turn too, most likely inside
-    /// `post`.
+    /// The executor has destroyed a turn, and would destroy each further one, most likely inside `post`.
     void lose_executor() noexcept { has_no_executor_ = true; }
     bool has_executor() const noexcept { return !has_no_executor_; }
 
     // --- the results of steps
 
-    /// After `take_request`.
-    void request_taken() noexcept;
+    void request_taken() noexcept; // after `take_request`
 
-    /// The number of an attempt to judge.
-    unsigned take_ended() noexcept;
+    unsigned take_ended() noexcept; // the number of an attempt to judge
 
     /// Forgets an attempt that will never complete. Its end is not judged.
     void forget(unsigned number) noexcept { running_ = (running_ & ~bit(number)) & all; }
@@ -207,13 +193,11 @@ public:
     /// Whether the machine may be asked now, and no other result has to be judged before.
     bool may_ask() const noexcept;
 
-    /// After `ask`.
-    question take_question() noexcept;
+    question take_question() noexcept; // after `ask`
 
     void starting(unsigned number) noexcept { running_ = (running_ | bit(number)) & all; }
 
-    /// The context of the timer is being destroyed.
-    void not_armed() noexcept;
+    void not_armed() noexcept; // the context of the timer is being destroyed
 
     void know_end() noexcept { end_ = end::known; }
 
@@ -222,8 +206,7 @@ public:
     bool is_linked() const noexcept { return linked_; }
     void unlinked() noexcept { linked_ = false; }
 
-    /// After `deliver_and_stay`.
-    void stay() noexcept { end_ = end::told; }
+    void stay() noexcept { end_ = end::told; } // after `deliver_and_stay`
 
     // --- the timer
 
@@ -248,13 +231,11 @@ public:
     /// Enters after an attempt whose handler was destroyed, on any thread.
     bool enter_after_drop(life_event event) noexcept;
 
-    /// @name Each enters on the executor after an event. Returns false if another thread is in, which handles
-    /// the event; otherwise sets the next step.
-    /// @{
+    // Each enters on the executor after an event. Returns false if another thread is in, which handles the
+    // event; otherwise sets the next step.
     bool end_attempt(unsigned number, life_step& first) noexcept;
     bool end_wait(life_step& first) noexcept;
     bool take_notice(life_step& first) noexcept;
-    /// @}
 
     void go_to_executor() noexcept { place_ = place::executor; }
     bool is_on_executor() const noexcept { return place_ == place::executor; }
@@ -264,8 +245,7 @@ public:
     /// inside the initiating function.
     void go_on_here(life_event events) noexcept;
 
-    /// Set before the start, never changed.
-    void let_interrupt(interrupter who) noexcept { interrupter_ = who; }
+    void let_interrupt(interrupter who) noexcept { interrupter_ = who; } // only before the start
     bool is_interruptible() const noexcept { return interrupter_ != interrupter::nobody; }
     bool others_interrupt() const noexcept { return interrupter_ >= interrupter::time_limit; }
     void link() noexcept { linked_ = true; }
@@ -292,8 +272,7 @@ private:
 
     bool set_after_timer(life_step& first) noexcept;
 
-    /// Returns whether the machine is to be asked.
-    bool put_in_timer(bool is_lost) noexcept;
+    bool put_in_timer(bool is_lost) noexcept; // returns whether the machine is to be asked
 
     void end_attempts(unsigned numbers) noexcept;
 

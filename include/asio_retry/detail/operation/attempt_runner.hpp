@@ -101,8 +101,7 @@ private:
         }
     };
 
-    /// Owns the operation while an attempt runs. If the context destroys it with the coroutine, it drops the
-    /// operation.
+    /// Owns the operation while an attempt runs, and drops it if the context destroys the coroutine.
     class owner {
     public:
         explicit owner(attempt_runner* runner) noexcept
@@ -149,7 +148,6 @@ private:
         }
     }
 
-    /// If moving the values throws, the exception becomes the result.
     static arguments taken_from(arguments& result) {
         try {
             return std::move(result);

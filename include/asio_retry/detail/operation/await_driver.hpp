@@ -20,8 +20,7 @@ namespace asio_retry::detail {
 /// Where a coroutine waits, with work on that context: on its own executor, on another, or in a scope.
 class ASIO_RETRY_DECL waiting_place {
 public:
-    /// Its own executor.
-    waiting_place() noexcept = default;
+    waiting_place() noexcept = default; // on the coroutine's own executor
 
     /// `own` is the executor of the coroutine, which keeps its context working.
     template <typename Executor>
@@ -33,8 +32,7 @@ public:
     }
     waiting_place(scope_handle given_scope, asio::any_io_executor const& own);
 
-    /// Null for the coroutine's own.
-    asio::execution_context* context() const noexcept { return context_; }
+    asio::execution_context* context() const noexcept { return context_; } // null for its own
     scope_handle const& scope() const noexcept { return scope_; }
 
     /// The context is being destroyed.
@@ -122,7 +120,6 @@ public:
     /// Takes a piece from this thread, if the thread runs a context. Precondition: holds none.
     void take() noexcept;
 
-    /// Gives the piece to this thread.
     void give_back() noexcept;
 
 private:
@@ -162,7 +159,6 @@ public:
             asio::deferred);
     }
 
-    /// A turn that takes the coroutine to another executor.
     struct move_turn {};
     using core::get_turn_allocator;
     std::allocator<void> get_turn_allocator(move_turn) const noexcept { return {}; }
@@ -203,7 +199,6 @@ private:
         back,      ///< it goes to its executor, because its attempt has ended on another
     };
 
-    /// Tells the machine what the operation needs.
     virtual void prepare(retry_machine& machine) = 0;
 
     /// `failure` is why the coroutine could not move, if it could not: no memory, or the executor threw.

@@ -46,19 +46,16 @@ public:
         });
     }
 
-    /// If no result can be made, there is nothing to decide on. The operation still ends, and restores the
-    /// coroutine's cancellation.
+    /// If no result can be made, the operation still ends, and restores the coroutine's cancellation.
     void on_exception(std::exception_ptr const& thrown) noexcept {
         put_result([&] { return completion::from_exception(thrown); });
     }
 
-    /// The attempt has ended, and its result is kept.
     void on_attempt_ended() {
         bool const is_success = !form::judges_results && result_ && !completion::is_failure(*result_);
         end_attempt_here(is_success && !machine().hears_success());
     }
 
-    /// Throws the exception that making a result has thrown, if there is one.
     arguments take_result() {
         if (thrown_)
             std::rethrow_exception(thrown_);

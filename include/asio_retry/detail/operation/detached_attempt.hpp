@@ -17,12 +17,9 @@
 
 namespace asio_retry::detail {
 
-/// An attempt that its operation may leave behind: it was cancelled and has not ended
-/// (`retry_policy::deliver_at_once`).
-///
-/// It has memory and a slot of its own, and keeps the memory of the operation alive, where its callable is.
-/// When it is left behind, it ends for the operation with `operation_aborted`, and its result and reports are
-/// ignored.
+/// An attempt that its operation may leave behind (`retry_policy::deliver_at_once`). It has memory and a slot
+/// of its own, and keeps the memory of the operation alive, where its callable is. Left behind, it ends for the
+/// operation with `operation_aborted`, and its result and reports are ignored.
 class ASIO_RETRY_DECL detached_attempt : health_monitor {
 public:
     using operation_type = retry_driver;
@@ -65,7 +62,6 @@ public:
 protected:
     virtual ~detached_attempt();
 
-    /// Emits to the attempt itself.
     virtual void tell(asio::cancellation_type_t type) { signal_.emit(type); }
 
 private:

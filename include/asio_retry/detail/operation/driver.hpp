@@ -28,7 +28,6 @@ template <typename Operation>
 class basic_membership;
 struct timed_request;
 
-/// The purpose of a queued turn of an operation.
 enum class operation_turn : unsigned char {
     after_wait,
     delivery,           ///< delivers a result that was there before the initiating function returned
@@ -71,7 +70,6 @@ struct attempt_state {
     unsigned char const index : 4;
 };
 
-/// What a caller asks for who cancels.
 enum class cancellation_wish : unsigned char {
     nothing,
     total,    ///< to stop what can end without effect
@@ -106,27 +104,21 @@ class driver : private wait_node {
 public:
     using life = attempt_life<Most>;
 
-    /// @name For the attempts
-    /// @{
+    // --- for the attempts
     void on_attempt_ended(attempt_state& attempt); // it has completed
     void on_attempt_dropped(attempt_state& attempt) noexcept;
     void on_attempt_lost(attempt_state& attempt) noexcept;
-    /// @}
 
-    /// @name Its turns on the executor
-    /// @{
+    // --- its turns on the executor
     void on_turn(operation_turn turn);
     void on_turn_dropped(operation_turn turn) noexcept;
     template <typename>
     using turn_allocator = std::allocator<void>;
     std::allocator<void> get_turn_allocator(operation_turn) const noexcept { return {}; }
-    /// @}
 
-    /// @name For its scope
-    /// @{
+    // --- for its scope
     void post_scope_notice() { self().post(operation_turn::scope_notice); }
     void on_scope_notice_failed();
-    /// @}
 
     /// `Operation` may replace it: the timer of a wait is armed.
     void on_waiting() noexcept {}
@@ -151,7 +143,6 @@ protected:
         abandon,
     };
 
-    /// What the machine has planned.
     struct plan {
         plan_kind what = plan_kind::keep;
         unsigned char attempt = 1;              // to begin
@@ -164,21 +155,17 @@ protected:
     driver& operator=(driver const&) = delete;
     ~driver() = default;
 
-    /// The caller cancels; on the executor.
-    void on_cancelled(asio::cancellation_type_t type);
+    void on_cancelled(asio::cancellation_type_t type); // on the executor
 
-    /// The handler has returned, and attempts still ran.
-    void on_handler_returned();
+    void on_handler_returned(); // while attempts still ran
 
     /// Carries out what the life asks for. May destroy *this.
     void go_on();
     void go_on(life_step first);
 
-    /// The same, after what the machine has planned for the start.
-    void go_on_with(plan first);
+    void go_on_with(plan first); // what the machine has planned for the start
 
-    /// Called instead of the start, with the current exception.
-    void go_on_after_failure();
+    void go_on_after_failure(); // instead of the start, with the current exception
 
     /// Lets other threads in; the caller goes on with copies.
     void let_others_in() {
@@ -203,13 +190,11 @@ protected:
         return true;
     }
 
-    /// After the expiry of the timer.
     void post_expired(operation_turn turn) { self().post(turn); }
 
     bool on_expiry() override;
     void on_shutdown() noexcept override;
 
-    /// Ends the wait at `latest`, if it would end later.
     void end_wait_by(time_point latest) {
         if (life_.armed_for() == life::timer::wait)
             scheduler().end_by(*this, latest);
@@ -299,8 +284,7 @@ class ASIO_RETRY_DECL retry_driver : public driver<retry_driver, 1>, attempt_sta
     friend base;
 
 public:
-    /// @name For the attempts
-    /// @{
+    // --- for the attempts
     asio::cancellation_slot attempt_slot() noexcept {
         return life_.is_interruptible() ? signal_.slot() : asio::cancellation_slot();
     }
@@ -310,20 +294,15 @@ public:
     void on_coroutine_lost() noexcept { base::on_attempt_lost(*this); }
 
     retry_machine& machine() noexcept { return machine_; }
-    /// @}
 
-    /// @name For attempts that may be left behind
-    /// @{
+    // --- for attempts that may be left behind
     /// Returns false if too many attempts are left behind.
     bool count_left_attempt() noexcept;
     void uncount_left_attempt() noexcept { left_.fetch_sub(1, std::memory_order_relaxed); }
 
-    /// The attempt has been cancelled, and ends later.
-    virtual void on_attempt_left() = 0;
+    virtual void on_attempt_left() = 0; // it has been cancelled, and ends later
 
-    /// An attempt that was left behind has ended. May destroy *this.
-    void on_left_attempt_ended() noexcept;
-    /// @}
+    void on_left_attempt_ended() noexcept; // may destroy *this
 
     time_point time_for(retry_machine const& machine) { return machine.measures_time() ? now() : time_point(); }
 
@@ -337,13 +316,11 @@ protected:
     /// Called by the initiating function. `can_be_cancelled`: the caller's slot is connected.
     void start(bool is_scoped, bool can_be_cancelled);
 
-    /// An attempt's result has been stored.
     void on_result_kept(bool has_failed) {
         complete(has_failed);
         base::on_attempt_ended(*this);
     }
 
-    /// The same, and the operation ends with it.
     void on_last_result_kept() {
         outcome = fate::last;
         base::on_attempt_ended(*this);
@@ -360,18 +337,15 @@ protected:
     /// Whether attempts have been left behind that may need the operation's memory.
     bool keeps_memory() const noexcept { return left_.load(std::memory_order_acquire) != 0; }
 
-    /// The handler has been called or destroyed while attempts were left behind. Frees the memory, or leaves
-    /// that to the last of them.
+    /// The handler is gone. Frees the memory, unless attempts that were left behind still need it.
     void on_handler_gone() noexcept;
     static void let_others_in() noexcept {} // nobody comes
 
-    /// Emits to the attempt, as to a single Asio operation.
     void emit(asio::cancellation_type_t type) { signal_.emit(type); }
 
     // --- what depends on types
 
-    /// Throws what the user's operation throws.
-    virtual void start_attempt() = 0;
+    virtual void start_attempt() = 0; // throws what the user's operation throws
     virtual void signal_attempt(asio::cancellation_type_t type);
 
     /// A handler that an attempt left in its slot must not reach the next attempt.
@@ -393,7 +367,6 @@ protected:
     virtual void post_expired(operation_turn turn); ///< after the timer's expiry
     virtual asio::execution_context& context() const = 0;
 
-    /// The context of an executor that may run functions at once, or null.
     virtual asio::io_context* own_context() const noexcept = 0;
     virtual basic_membership<retry_driver>* membership() noexcept = 0;
     virtual void forget_caller() noexcept = 0;        ///< forgets the caller's slot

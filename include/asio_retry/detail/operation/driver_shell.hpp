@@ -37,7 +37,6 @@ inline constexpr bool has_turns_in_the_library =
                                                 std::is_same_v<Executor, asio::any_io_executor>);
 
 /// An operation without its callable: its handler, executors, turns and delivery. `Operation` is its driver.
-/// One type for all operations with these parameters.
 template <typename Operation, typename Signature, typename WaitsOn, typename Handler, typename Membership,
           bool WantsStrand>
     requires membership<Membership, Operation>
@@ -49,8 +48,7 @@ public:
     using arguments = typename detail::completion<Signature>::arguments;
     using typename base::handler_allocator;
 
-    // --- its turns in the handler's memory; all other turns belong to the driver, compiled once for all
-    // handlers
+    // --- its turns in the handler's memory; all other turns belong to the driver
 
     struct own_turn {
         operation_turn what;
@@ -68,7 +66,6 @@ protected:
         , part_(*this, std::move(membership)) {}
     ~driver_shell() = default;
 
-    /// Called by the initiating function. `prepare`, if given, may prepare the machine.
     template <typename... Prepare>
     void start(Prepare... prepare) {
         bool can_be_cancelled = false;
@@ -175,8 +172,7 @@ private:
         auto const& on = this->get_executors();
         if constexpr (base::executors::waits_elsewhere) {
             if (turn == operation_turn::delivery) {
-                // The context of the waits is needed until the turn is queued, and may be gone when the turn
-                // comes.
+                // Queueing needs the context of the waits, which may be gone when the turn comes.
                 [[maybe_unused]] auto const keep_running = on.keep_running();
                 auto const through = on.waits_on();
                 this->release_io_work();
@@ -214,8 +210,7 @@ template <typename Handler, typename Callable>
 inline constexpr bool leaves_handler =
     std::is_nothrow_move_constructible_v<Handler> && std::is_nothrow_move_constructible_v<Callable>;
 
-/// Returns what `create` makes. Without memory returns null, and completes the handler in a turn on its
-/// executor.
+/// Returns what `create` makes. Without memory: null, and the handler is completed in a turn.
 template <typename Completion, bool LeavesHandler, typename Handler, typename WaitsOn, typename Create>
 auto create_or_complete(Handler& handler, WaitsOn const& waits_on, Create create) -> decltype(create()) {
     try {

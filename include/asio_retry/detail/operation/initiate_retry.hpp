@@ -63,7 +63,6 @@ constexpr auto default_token_of_form() {
         return asio::use_awaitable_t<>();
 }
 
-/// The executor's own default, if it has one; otherwise the default for the signature.
 template <typename Form, typename Executor>
 constexpr auto default_token_of() {
     if constexpr (std::is_void_v<Executor>) {
@@ -77,15 +76,13 @@ constexpr auto default_token_of() {
     }
 }
 
-// --- the operation
+// --- a completion token that cannot be used
 
 /// Whether an executor can name its context. The executor of an any_completion_handler cannot.
 template <typename Executor>
 inline constexpr bool has_context_to_wait_on =
     !is_fallback_executor<Executor> &&
     (!executor<Executor> || asio::can_query<Executor, asio::execution::context_t>::value);
-
-// --- a completion token that cannot be used
 
 enum class token_fault {
     none,
@@ -97,7 +94,6 @@ enum class token_fault {
     no_executor
 };
 
-/// What a handler of this completion fails to take.
 template <typename Signature>
 inline constexpr token_fault fault_of_handler = token_fault::other;
 template <>
@@ -110,8 +106,7 @@ template <typename... Results>
 inline constexpr token_fault fault_of_handler<void(std::exception_ptr, Results...)> =
     token_fault::takes_no_result;
 
-/// Whether the token's handler has an executor to wait on. If Asio does not name the handler, that is found out
-/// later.
+/// Whether the token's handler has an executor to wait on. True if Asio does not name the handler.
 template <typename Token, typename Signature>
 inline constexpr bool may_wait = true;
 template <typename Token, typename Signature>
@@ -137,40 +132,21 @@ inline constexpr token_fault fault_of_token = [] {
 template <typename Policy, token_fault Fault, typename CompletesWith>
 struct policy_beside_faulty_token;
 
-template <typename Policy, typename CompletesWith>
-struct policy_beside_faulty_token<Policy, token_fault::takes_no_code, CompletesWith> : Policy {
-    ASIO_RETRY_REFUSES("asio_retry: the handler must take what this operation completes with: (error_code)",
-                       std::convertible_to<Policy> Given = Policy)
-    policy_beside_faulty_token(Given&& policy = Given()) ASIO_RETRY_REFUSED;
-};
-template <typename Policy, typename CompletesWith>
-struct policy_beside_faulty_token<Policy, token_fault::takes_no_results, CompletesWith> : Policy {
-    ASIO_RETRY_REFUSES("asio_retry: the handler must take what this operation completes with: "
-                       "(error_code, T...), where T... are its results",
-                       std::convertible_to<Policy> Given = Policy)
-    policy_beside_faulty_token(Given&& policy = Given()) ASIO_RETRY_REFUSED;
-};
-template <typename Policy, typename CompletesWith>
-struct policy_beside_faulty_token<Policy, token_fault::takes_no_exception, CompletesWith> : Policy {
-    ASIO_RETRY_REFUSES("asio_retry: the handler must take what this operation completes with: "
-                       "(std::exception_ptr)",
-                       std::convertible_to<Policy> Given = Policy)
-    policy_beside_faulty_token(Given&& policy = Given()) ASIO_RETRY_REFUSED;
-};
-template <typename Policy, typename CompletesWith>
-struct policy_beside_faulty_token<Policy, token_fault::takes_no_result, CompletesWith> : Policy {
-    ASIO_RETRY_REFUSES("asio_retry: the handler must take what this operation completes with: "
-                       "(std::exception_ptr, T), where T is its result",
-                       std::convertible_to<Policy> Given = Policy)
-    policy_beside_faulty_token(Given&& policy = Given()) ASIO_RETRY_REFUSED;
-};
-template <typename Policy, typename CompletesWith>
-struct policy_beside_faulty_token<Policy, token_fault::other, CompletesWith> : Policy {
-    ASIO_RETRY_REFUSES("asio_retry: the handler must take what this operation completes with: "
-                       "(D, T...), where D tells its failure and T... are its results",
-                       std::convertible_to<Policy> Given = Policy)
-    policy_beside_faulty_token(Given&& policy = Given()) ASIO_RETRY_REFUSED;
-};
+#define ASIO_RETRY_POLICY_BESIDE_HANDLER(fault, completes_with)                                                \
+    template <typename Policy, typename CompletesWith>                                                         \
+    struct policy_beside_faulty_token<Policy, token_fault::fault, CompletesWith> : Policy {                    \
+        ASIO_RETRY_REFUSES(                                                                                    \
+            "asio_retry: the handler must take what this operation completes with: " completes_with,           \
+            std::convertible_to<Policy> Given = Policy)                                                        \
+        policy_beside_faulty_token(Given&& policy = Given()) ASIO_RETRY_REFUSED;                               \
+    };
+ASIO_RETRY_POLICY_BESIDE_HANDLER(takes_no_code, "(error_code)")
+ASIO_RETRY_POLICY_BESIDE_HANDLER(takes_no_results, "(error_code, T...), where T... are its results")
+ASIO_RETRY_POLICY_BESIDE_HANDLER(takes_no_exception, "(std::exception_ptr)")
+ASIO_RETRY_POLICY_BESIDE_HANDLER(takes_no_result, "(std::exception_ptr, T), where T is its result")
+ASIO_RETRY_POLICY_BESIDE_HANDLER(other, "(D, T...), where D tells its failure and T... are its results")
+#undef ASIO_RETRY_POLICY_BESIDE_HANDLER
+
 template <typename CompletesWith>
 struct policy_beside_faulty_token<retry_policy, token_fault::no_executor, CompletesWith> : retry_policy {
     ASIO_RETRY_REFUSES("async_retry: this completion token has no executor to wait on, and async_retry needs "
@@ -265,8 +241,7 @@ struct given_executor_source {
     Executor executor;
     Membership membership;
 
-    /// Each function leaves nothing here. The context may be destroyed before the frame of a coroutine that has
-    /// this.
+    /// Both leave nothing here: the context may be destroyed before a frame of a coroutine that has this.
     waiting_place where_to_wait(asio::any_io_executor const& own) {
         Executor const taken = std::move(executor);
         return {taken, own};
@@ -287,8 +262,7 @@ struct given_executor_source {
             std::move(own)(std::forward<Handler>(handler), std::forward<Callable>(callable), std::move(policy));
         }
 
-        /// Keeps nothing that needs the context. A frame of a coroutine has this until the coroutine is
-        /// destroyed, and the context of the executor may be destroyed before.
+        /// Keeps nothing that needs the context, which may end before the frame of a coroutine that has this.
         template <typename Handler, typename Callable, typename Policy>
         void operator()(Handler&& handler, Callable&& callable, Policy policy) && {
             using callable_type = std::decay_t<Callable>;
@@ -334,8 +308,8 @@ struct scope_source {
     }
 };
 
-/// Whether the token makes an awaitable of the same executor as the operation's, so that one coroutine can
-/// await both.
+/// Whether one coroutine can await both the operation and the token's awaitable: their executors are of one
+/// type.
 template <typename Form, typename Token>
 inline constexpr bool can_await_directly = [] {
     if constexpr (Form::returns_awaitable)
@@ -407,7 +381,6 @@ template <typename First, typename... Others>
 inline constexpr bool is_led_by_lost_scope<First, Others...> =
     std::same_as<std::remove_cvref_t<First>, retry_scope> && !std::convertible_to<First, retry_scope&>;
 
-/// Whether the policy follows the operation.
 template <typename Policy, typename... Args>
 inline constexpr bool has_policy_in_place =
     !is_led_by_lost_scope<Args...> && sizeof...(Args) > operation_place<Args...> + 1 &&
@@ -460,8 +433,7 @@ consteval auto policy_parameter() {
         return std::type_identity<Policy>();
 }
 
-/// The policy as a parameter, behind a place to wait or without one. The caller converts it, so that a message
-/// has the caller's line.
+/// The policy as a parameter. The caller converts it, so that a message has the caller's line.
 template <typename Policy, typename Operation, typename Token, bool HasPlace = true>
 using policy_for = typename decltype(policy_parameter<Policy, Operation, Token, HasPlace>())::type;
 

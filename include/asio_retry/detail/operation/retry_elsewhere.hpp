@@ -75,7 +75,6 @@ struct awaiting_token<asio::as_tuple_t<asio::use_awaitable_t<Executor>>> {
 template <typename Callable>
 using completion_of = completion<typename operation_form<Callable>::signature>;
 
-/// The awaitable of an operation with such a token.
 template <typename Token, typename Callable>
 using retry_awaitable = asio::awaitable<decltype(awaiting_token<Token>::yield(
                                             std::declval<typename completion_of<Callable>::arguments>())),
@@ -85,7 +84,6 @@ using retry_awaitable = asio::awaitable<decltype(awaiting_token<Token>::yield(
 // awaits it may not move to a strand. The library makes these coroutines for values without their type, so that
 // a program does not compile them for each type.
 
-/// The value of an attempt.
 struct untyped_value {
     virtual ~untyped_value() = default;
 
@@ -93,8 +91,7 @@ struct untyped_value {
     virtual std::exception_ptr exhausted() noexcept = 0;
 };
 
-/// Null for void.
-using kept_value = std::unique_ptr<untyped_value>;
+using kept_value = std::unique_ptr<untyped_value>; // null for void
 
 template <typename T, bool JudgesResults>
 struct typed_value final : untyped_value {
@@ -126,7 +123,6 @@ asio::awaitable<void> keep_value(asio::awaitable<T> attempt, kept_value& place) 
     }
 }
 
-/// An operation without the type of its values.
 struct untyped_operation {
     virtual ~untyped_operation() = default;
 
@@ -187,7 +183,6 @@ inline constexpr bool can_lose_type = [] {
     detail::retry_untyped(result, std::move(operation), std::move(policy), source.where());
 };
 
-/// The arguments of the operation's completion.
 template <typename Form>
 typename completion<typename Form::signature>::arguments typed_result(untyped_result&& result) {
     using value_type = typename awaitable_traits<typename Form::result_type>::value_type;
@@ -201,8 +196,7 @@ typename completion<typename Form::signature>::arguments typed_result(untyped_re
         return {std::move(thrown), value_type()};
 }
 
-// These are no coroutines, because a frame keeps every temporary. For the same reason they take what `source`
-// has.
+// These are no coroutines, and take what `source` has, because a frame keeps every temporary.
 
 template <typename Callable, typename Source>
 asio::awaitable<void> retry_without_type(untyped_result& result, Source& source, Callable&& callable,

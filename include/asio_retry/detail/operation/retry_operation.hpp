@@ -152,7 +152,6 @@ private:
     Shell& shell_;
 };
 
-/// A retrying operation whose attempts are awaitables.
 template <typename Awaitable, typename Signature, typename WaitsOn, typename Handler, typename Membership,
           bool HasStrand>
 class awaiting_shell : public retry_shell<Signature, WaitsOn, Handler, Membership, HasStrand>,
@@ -206,7 +205,6 @@ inline constexpr bool wants_strand = [] {
         return false;
 }();
 
-/// A retrying operation without its callable.
 template <typename Form, typename WaitsOn, typename Handler, typename Membership,
           bool HasStrand = wants_strand<Form>, bool = Form::returns_awaitable>
 struct shell_of {
@@ -218,7 +216,6 @@ struct shell_of<Form, WaitsOn, Handler, Membership, HasStrand, true> {
                                 Membership, HasStrand>;
 };
 
-/// A retrying operation with its callable.
 template <typename Callable, typename Shell>
 class operation_with_callable : public Shell {
 protected:

@@ -37,24 +37,18 @@ struct nested_marks {
     shared_value<nested_marks> around{}; ///< of the attempt in which the operation of this one is nested
 };
 
-/// Receives the marks of an attempt: that it works, that it has sent something, and the server's wishes.
-///
-/// The members of `attempt` call it.
+/// Receives what the members of `attempt` are told: that the attempt works, that it has sent something, and the
+/// server's wishes.
 class health_monitor {
 public:
-    /// See `attempt::mark_healthy`.
     virtual void on_healthy() noexcept = 0;
 
-    /// See `attempt::mark_sent`.
     virtual void on_sent() noexcept {}
 
-    /// See `attempt::progress`.
     virtual void on_progress() noexcept {}
 
-    /// See `attempt::heed`.
-    virtual void on_pushback(pushback) noexcept {}
+    virtual void on_pushback(pushback) noexcept {} // `attempt::heed`
 
-    /// See `attempt::operation`.
     virtual std::uint64_t operation_number() const noexcept { return 0; }
 
     /// The marks for a nested retry; null if nothing would read them.

@@ -29,8 +29,7 @@ struct list_node {
     }
 };
 
-/// A base class for objects that are in at most one linked_list at a time. With several tags an object can be
-/// in several lists.
+/// A base class for objects that are in at most one linked_list of its tag at a time.
 template <typename Tag>
 class list_hook : list_node {
 public:
@@ -42,7 +41,7 @@ protected:
     list_hook& operator=(list_hook const&) = delete;
     ~list_hook() { assert(!is_linked()); }
 
-    /// Of what derives from it, for who links such things otherwise than by a list.
+    /// Also for code that links such objects without a list.
     template <typename T>
     static list_node* node_of(T& value) noexcept {
         return static_cast<list_hook*>(&value);
@@ -57,8 +56,7 @@ private:
     friend class linked_list;
 };
 
-/// A list that owns and allocates nothing: the links are in its objects. They form a ring with one node of the
-/// list.
+/// A list that owns and allocates nothing: its objects form a ring with its root.
 template <typename T, typename Tag = T>
 class linked_list {
 public:

@@ -38,9 +38,7 @@ protected:
 };
 
 /// The time limits of one operation: when its attempts are cancelled, and how long its waits may be. It reads
-/// no clock and calls nothing but a source of randomness.
-///
-/// `settings` are those of the operation's policy.
+/// no clock and calls nothing but a source of randomness. `settings` are those of the operation's policy.
 class operation_limits {
 public:
     operation_limits() = default;

@@ -22,7 +22,6 @@
 
 namespace asio_retry::detail {
 
-/// A predicate of exceptions of one type.
 template <typename E, typename Predicate>
 class thrown_predicate {
 public:
@@ -60,14 +59,12 @@ template <typename F>
 concept failure_judge = std::predicate<F&, error_code const&> ||
                         std::predicate<F&, std::exception_ptr const&> || std::predicate<F&, retry_event const&>;
 
-/// Whether `retry_if`, `when` and `max_attempts_when` take it. With a type E it must be a predicate of such
-/// exceptions.
+/// Whether `retry_if`, `when` and `max_attempts_when` take it: with a type E, a predicate of such exceptions.
 template <typename E, typename Predicate>
 inline constexpr bool judges_failures = std::predicate<std::decay_t<Predicate>&, E const&>;
 template <typename Predicate>
 inline constexpr bool judges_failures<void, Predicate> = failure_judge<std::decay_t<Predicate>>;
 
-/// A list of kinds of failures.
 template <typename T>
 concept list_of_kinds = requires(T const& kinds) {
     { std::data(kinds) } -> std::convertible_to<failure_kind const*>;
@@ -124,8 +121,7 @@ template <typename Other, typename Wanted, typename Sibling>
 inline constexpr bool is_known_mistake = is_maker_of<std::decay_t<Other>, Wanted> || is_duration<Other> ||
                                          is_number<Other> || std::same_as<std::remove_cvref_t<Other>, Sibling>;
 
-/// Reports why the argument is no backoff. (Without `auto` the function would be instantiated too late to
-/// complain first.)
+/// Reports why the argument is no backoff; because of `auto` soon enough to complain first.
 template <typename Other>
 auto explain_backoff() {
     static_assert(!is_maker_of<std::decay_t<Other>, backoff>,
@@ -141,7 +137,6 @@ auto explain_backoff() {
                   "backoff: it must be called, as an lvalue, with a std::uint64_t and return a duration");
 }
 
-/// Reports why the argument is no jitter.
 template <typename Other>
 auto explain_jitter() {
     static_assert(!is_maker_of<std::decay_t<Other>, jitter>,

@@ -60,7 +60,6 @@ public:
         return made;
     }
 
-    /// Makes a copy and lets `change` change it.
     template <typename Change>
     static shared_value make(T const& from, Change change) {
         shared_value made;
@@ -85,8 +84,7 @@ private:
 
 [[noreturn]] ASIO_RETRY_DECL void throw_bad_function_call();
 
-/// A user's callable that all copies share, as policies share it with their operations. std::function would
-/// copy it.
+/// A user's callable that a policy shares with its copies and operations. std::function would copy it.
 template <typename Signature>
 class shared_function;
 

@@ -51,15 +51,12 @@ private:
     /// the context either.
     virtual bool let_go() noexcept = 0;
 
-    /// Lets go of the scope and queues its turn on the executor of its handler. If this throws, no turn is
-    /// queued.
+    /// Lets go of the scope, and queues its turn on its handler's executor. If this throws, no turn is queued.
     virtual void post() = 0;
 
-    /// Runs its turn at once, on this thread.
-    virtual void end() = 0;
+    virtual void end() = 0; // runs its turn at once, on this thread
 
-    /// Destroys it and its handler, uncalled.
-    virtual void dissolve() noexcept = 0;
+    virtual void dissolve() noexcept = 0; // its handler too, uncalled
 
     bool on_expiry() final;
     void on_shutdown() noexcept final;
@@ -78,10 +75,8 @@ private:
     std::size_t cancelled_ = 0;
 };
 
-/// The join of one handler, in memory from its allocator.
-///
-/// Before its turn is queued, the join lets go of the scope and its context. They may be gone when the turn
-/// comes, on the executor of the handler.
+/// The join of one handler, in memory from its allocator. Before its turn is queued, the join lets go of the
+/// scope and its context. They may be gone when the turn comes, on the executor of the handler.
 template <typename Handler, bool Drains>
 class handler_join final : handler_operation<scope_join, asio::any_io_executor, Handler> {
     using base = handler_operation<scope_join, asio::any_io_executor, Handler>;
@@ -149,7 +144,6 @@ private:
 
     void dissolve() noexcept override { [[maybe_unused]] auto const destroyed = take_handler(); }
 
-    /// Destroys the join.
     Handler take_handler() {
         this->disconnect_slot();
         return block::dissolve(this, this->handler());

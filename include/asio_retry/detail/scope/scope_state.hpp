@@ -22,8 +22,7 @@ namespace asio_retry::detail {
 class scope_join;
 class scope_node;
 
-/// An owner of an object that counts its owners, by the functions `add_owner` and `remove_owner`, which take a
-/// pointer. The last `remove_owner` destroys the object.
+/// One of the owners of an object. The object's `remove_owner(T*)` destroys it with the last owner.
 template <typename T>
 class counted_handle {
 public:
@@ -53,8 +52,7 @@ public:
             remove_owner(owned);
     }
 
-    /// Gives the object up, which still counts this owner.
-    T* detach() noexcept { return std::exchange(owned_, nullptr); }
+    T* detach() noexcept { return std::exchange(owned_, nullptr); } // the object still counts this owner
 
 private:
     T* owned_ = nullptr;
@@ -69,10 +67,9 @@ enum class scope_request : unsigned char {
     cancel,       ///< end the wait, begin no attempt, and stop the attempt that runs
 };
 
-/// A request, and the time of a retry_within.
 struct timed_request {
     scope_request what = scope_request::none;
-    duration spread = duration::zero();
+    duration spread = duration::zero(); // of a retry_within
 
     friend bool operator<(timed_request const& a, timed_request const& b) noexcept {
         return a.what != b.what ? a.what < b.what : a.spread > b.spread;
@@ -82,7 +79,6 @@ struct timed_request {
 /// Whether an operation takes room in its scope. It has made room when it has ended and is still counted.
 enum class scope_room : unsigned char { none, taken, made };
 
-/// An operation as its scope sees it.
 class scope_member : public list_hook<scope_member> {
 protected:
     scope_member() noexcept = default;
@@ -112,26 +108,21 @@ private:
 class scope_state;
 using scope_handle = counted_handle<scope_state>;
 
-/// What a retry_scope shares with the operations started in it, which may outlive it, and its context.
-///
-/// The last handle destroys the executor. The rest of the state is a `scope_node` of the library.
+/// What a retry_scope shares with the operations started in it, which may outlive it and its context. The last
+/// handle destroys the executor. The rest of the state is a `scope_node` of the library.
 class ASIO_RETRY_DECL scope_state {
 public:
     static scope_handle create(boost::asio::any_io_executor executor, scope_handle const& parent,
                                time_point deadline);
 
-    /// @name For owners of a handle
-    /// @{
+    // --- for owners of a handle
     boost::asio::any_io_executor const& executor() const noexcept { return executor_; }
-    /// That of the executor.
     boost::asio::execution_context& context() const noexcept { return context_; }
     retry_scheduler& scheduler() const;
-    /// @}
 
     time_point deadline() const noexcept { return deadline_; }
 
-    /// Whether no attempt begins any more. This function and the next one know at once what a scope above was
-    /// asked for.
+    /// Whether no attempt begins any more. Both functions know at once what a scope above was asked for.
     bool stopped() const noexcept;
     bool cancelled() const noexcept;
 
@@ -146,8 +137,7 @@ public:
     void request(scope_request what, bool again = false, duration spread = duration::zero(),
                  int steps = steps_of_call);
 
-    /// @name For the members
-    /// @{
+    // --- for the members
     void link(scope_member& member);
 
     /// Returns false if there is a request, which the member has to wait for and to take. `waits`: it does
@@ -156,13 +146,10 @@ public:
 
     timed_request take_request(scope_member& member) noexcept;
 
-    /// Notes that the member cannot take the request. The next request tells it again. Returns whether the
-    /// member only waits for that.
+    /// The member cannot take the request; the next one tells it again. Returns whether it only waits for that.
     bool miss_request(scope_member& member) noexcept;
 
-    /// Counts an attempt that a member has stopped for the scope.
     void count_stopped_attempt() noexcept;
-    /// @}
 
     /// Ends the join when the scope is empty; cancels the scope if that takes longer than `timeout`. If this
     /// throws, nothing happened.
@@ -247,7 +234,6 @@ public:
     void miss_request() noexcept { presence_.scope().miss_request(*this); }
     void count_stopped_attempt() noexcept { presence_.scope().count_stopped_attempt(); }
 
-    /// Ends the presence, unless a join waits for its end.
     bool end_unjoined() noexcept { return presence_.end_unjoined(); }
     scope_presence take_presence() noexcept { return std::move(presence_); }
 

@@ -16,8 +16,7 @@ namespace asio_retry::detail {
 /// The scheduler of an operation and its stream of random numbers, looked up when first needed: for a time
 /// limit, or after the first failure. A stream without a seed is taken only when a number is drawn.
 ///
-/// Thread safety: when the scheduler is found, any thread may call `get`, also while the operation takes its
-/// stream.
+/// Thread safety: once it is found, any thread may call `get`, also while the operation takes its stream.
 class lazy_scheduler {
 public:
     lazy_scheduler() noexcept {}
@@ -31,8 +30,7 @@ public:
         take(scheduler(context), known == &context ? known : nullptr);
     }
 
-    /// Takes a scheduler that was looked up, and its context if that is an io_context. Precondition:
-    /// !is_found().
+    /// Takes a scheduler, and its context if that is an io_context. Precondition: !is_found().
     void take(retry_scheduler& found, boost::asio::io_context* own) {
         assert(!is_found());
         if (own)
@@ -42,15 +40,13 @@ public:
             take_stream();
     }
 
-    /// @name Precondition: is_found()
-    /// @{
+    // Precondition: is_found()
     retry_scheduler& get() const noexcept { return *reinterpret_cast<retry_scheduler*>(found() & ~has_stream); }
     random& get_random() noexcept {
         if ((found() & has_stream) == 0)
             take_stream();
         return random_;
     }
-    /// @}
 
 private:
     static constexpr std::uintptr_t has_stream = 1;

@@ -16,8 +16,7 @@ class wait_node : public list_hook<wait_node> {
 public:
     time_point expiry() const noexcept { return expiry_; }
 
-    /// Whether retry_scheduler::end_early has ended the wait, and not its time. Precondition: the wait has
-    /// ended.
+    /// Whether retry_scheduler::end_early, not its time, has ended the wait. Precondition: it has ended.
     bool was_ended_early() const noexcept { return expiry_ == early; }
 
 protected:
@@ -34,8 +33,7 @@ private:
     friend class wait_arrivals;
 
     /// Called when the wait has ended, once for each expiry, without a lock, on a thread that runs the context.
-    /// Returns false if there is no memory to go on. Then nothing happened, and the scheduler calls again
-    /// later.
+    /// Returns false without memory to go on: then nothing happened, and the scheduler calls again later.
     virtual bool on_expiry() = 0;
 
     /// Called when the context is being destroyed. The wait will never end.
@@ -44,8 +42,7 @@ private:
     time_point expiry_{};
 };
 
-/// For `on_expiry`: queues a turn, or goes on at once if the executor takes nothing. Returns false without
-/// memory to queue the turn.
+/// For `on_expiry`: queues a turn, or goes on at once if the executor takes none. Returns false without memory.
 template <typename Post, typename End>
 bool post_or_end(Post post, End end) {
     try {
