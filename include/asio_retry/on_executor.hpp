@@ -45,21 +45,20 @@ auto executor_to_run_on(Pool& pool) {
 /// around it. `retry` does not take it, because it blocks its own thread.
 ///
 /// - **Executors.** `f` runs on `pool`. Everything else runs on the operation's executor: predicates, hooks,
-/// the
-///   completion. That executor has work while `f` runs.
+///   the completion. That executor has work while `f` runs.
 /// - **Limits and cancellation.** An attempt that still waits in the queue of the pool ends at once, and `f` is
-/// not
-///   called. Nothing interrupts `f` itself: the attempt ends when `f` has returned. A success counts then, and
-///   a failure after a limit is `timed_out`. With `deliver_at_once` the operation ends at once, and what `f`
-///   returns later is destroyed.
+///   not called. Nothing interrupts `f` itself: the attempt ends when `f` has returned. A success counts then,
+///   and a failure after a limit is `timed_out`. With `deliver_at_once` the operation ends at once, and what
+///   `f` returns later is destroyed.
 /// - **The attempt** that `f` takes is a copy. `heed` and `mark_healthy` reach the operation when `f` has
-///   returned, so `set_up_within` cannot wait for them, and `progress` has no effect. An attempt counts as sent
+///   returned, so `setup_timeout` cannot wait for them, and `progress` has no effect. An attempt counts as sent
 ///   from its beginning.
 /// - **The end of the pool.** If a pool is stopped or destroyed before it has called `f`, the attempt ends with
 ///   `operation_aborted` when the pool is destroyed. The destructor of a `thread_pool` waits for each `f` that
 ///   runs. If a pool is stopped and kept, the attempt waits.
-/// - **The end of the operation's context.** The handler is destroyed without a call. An `f` that runs goes on
-///   until it has returned; what it returns is destroyed on its thread.
+/// - **The end of the operation's context.** The handler is destroyed without a call. An `f` that still waits in
+///   the queue of the pool is not called. An `f` that runs goes on until it has returned; what it returns is
+///   destroyed on its thread.
 ///
 /// Preconditions: those of `async_retry`. The handler's executor has a context. A hedge, and an attempt that
 /// `deliver_at_once` has left behind, let `f` run on several threads at once. Parameters of `f` are not

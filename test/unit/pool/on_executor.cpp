@@ -514,6 +514,7 @@ TEST(on_executor_lifetimes, the_context_of_the_operation_may_end_while_the_funct
     asio::thread_pool pool(1);
     pool_gate gate;
     witness handlers, functions, queued;
+    int calls = 0;
     {
         asio::io_context io;
         async_retry(io,
@@ -525,7 +526,8 @@ TEST(on_executor_lifetimes, the_context_of_the_operation_may_end_while_the_funct
                                     return *value;
                                 }),
                     retry_policy(), [value = handlers.value](std::exception_ptr, int) { ADD_FAILURE(); });
-        async_retry(io, on_executor(pool, [value = queued.value] { return *value; }), retry_policy(),
+        async_retry(io, on_executor(pool, [&calls, value = queued.value] { return ++calls, *value; }),
+                    retry_policy(),
                     [value = handlers.value](std::exception_ptr, int) { ADD_FAILURE(); });
         gate.began.get_future().wait();
     }
@@ -535,6 +537,7 @@ TEST(on_executor_lifetimes, the_context_of_the_operation_may_end_while_the_funct
     pool.join();
     EXPECT_TRUE(functions.is_gone());
     EXPECT_TRUE(queued.is_gone());
+    EXPECT_EQ(calls, 0) << "it was still queued";
 }
 
 TEST(on_executor_lifetimes, contexts_end_at_any_time) {

@@ -73,6 +73,7 @@ public:
     }
 
     void abandon() noexcept override {
+        leave_queue(phase::given_up); // or the pool would call when everything else is gone
         std::optional<Handler> handler;
         std::optional<working_executor<executor_type>> runs_on;
         std::scoped_lock const lock(*mutex_); // waits for a thread of the pool that is posting
