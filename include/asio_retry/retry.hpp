@@ -24,9 +24,7 @@ namespace asio_retry {
 /// before the wait. With a delay of zero the thread only yields.
 ///
 /// Preconditions: the result of the operation is default-constructible. Throws std::invalid_argument if the
-/// operation is an empty std::function or a null pointer.
-///
-/// Lifetimes: operation and policy are moved or copied. What they refer to must outlive the call.
+/// operation is an empty std::function or a null pointer. What operation and policy refer to outlives the call.
 ///
 /// Returns the result of the last attempt, unchanged, by value. An operation that returns `error_code` or
 /// `boost::system::result<T>` fails with an error in it. Any other fails by throwing, and the last exception is
@@ -41,9 +39,7 @@ namespace asio_retry {
 /// - the reason of a gate that refused, under `condition::refused`, if no earlier attempt left an error.
 ///
 /// If an operation that returns errors throws, the code in the exception counts, or `error::operation_threw`.
-/// Thrown errors of the library are a `boost::system::system_error`.
-///
-/// Thread safety: distinct calls are independent.
+/// Thrown errors of the library are a `boost::system::system_error`. Distinct calls are independent on threads.
 template <typename Operation, retry_waits Waits>
 auto retry(Operation&& operation, retry_policy policy, Waits& waits) {
     using callable_type = std::decay_t<Operation>;
