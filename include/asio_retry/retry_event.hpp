@@ -52,12 +52,12 @@ struct retry_event {
         kind{}; ///< as a gate hears it: see attempt_end::kind; `permanent` of an abandoned attempt,
                 ///< but `transient` if a gate further in has refused it; none of a success. For `retry_if` it
                 ///< is the answer of `classify` for the error, or `timeout` after a time limit
-    pushback said{};         ///< the server's wish about retries
-    int status = 0;          ///< status of the HTTP response, if `judge_http` judged one; else 0
-    time_limit limit{};      ///< the time limit that cancelled the attempt
-    duration allowed{};      ///< the length of that limit; zero for a deadline
-    std::string_view policy; ///< `retry_policy::name`; empty without one. Valid until the hook or predicate
-                             ///< returns
+    pushback said{};           ///< the server's wish about retries
+    int status = 0;            ///< status of the HTTP response, if `judge_http` judged one; else 0
+    time_limit limit{};        ///< the time limit that cancelled the attempt
+    duration allowed{};        ///< the length of that limit; zero for a deadline
+    std::string_view policy{}; ///< `retry_policy::name`; empty without one. Valid until the hook or predicate
+                               ///< returns
 
     /// The failure in one line.
     ///

@@ -53,7 +53,7 @@ struct observation {
                             ///< cancelled it
     std::string_view gate; ///< of refused and held: `retry_gate::name()`, or "endpoint_set"; of ended: the gate
                            ///< that refused last, if the reason is `budget` or `refused`
-    std::string_view policy;      ///< `retry_policy::name`; empty without one. Valid until `on_event` returns
+    std::string_view policy{};    ///< `retry_policy::name`; empty without one. Valid until `on_event` returns
     std::exception_ptr exception; ///< the failure's; null if it is an error code
     pushback said{};              ///< the server's wish about retries
     int status = 0;               ///< status of the HTTP response, if `judge_http` judged one; else 0
