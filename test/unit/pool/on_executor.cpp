@@ -401,17 +401,17 @@ TEST_F(on_executor_test, gets_a_copy_of_its_endpoint) {
             throw boost::system::system_error(refused());
         return 7;
     };
-    async_retry(io, on_endpoint(servers, on_executor(pool, ask)), every_100ms(), note_end());
+    async_retry(io, on_endpoint(on_executor(pool, ask), servers), every_100ms(), note_end());
     run_to_end();
     EXPECT_EQ(ended->second, 7);
     EXPECT_THAT(asked, testing::ElementsAre("a1", "a2"));
 
     auto const others = std::make_shared<endpoint_set<pool_server>>(std::vector<pool_server>{{"b"}});
     run_coroutine([&]() -> asio::awaitable<void> {
-        auto by_member = on_endpoint(others, on_executor(pool, &pool_server::ask));
+        auto by_member = on_endpoint(on_executor(pool, &pool_server::ask), others);
         EXPECT_EQ(co_await async_retry(by_member, every_100ms()), "b");
         auto judged =
-            fail_if(on_endpoint(others, on_executor(pool, [](pool_server const& s) { return s.name; })),
+            fail_if(on_endpoint(on_executor(pool, [](pool_server const& s) { return s.name; }), others),
                     [](std::string const& s) { return s != "b"; });
         EXPECT_EQ(co_await async_retry(judged, every_100ms()), "b");
     }());
