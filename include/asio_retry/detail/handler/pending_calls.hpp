@@ -22,7 +22,8 @@ protected:
 
 /// The calls of an execution context whose handlers have not been called.
 ///
-/// The calls complete on threads of gRPC or of a pool. Before the context is destroyed, this takes the handlers from them.
+/// The calls complete on threads of gRPC or of a pool. Before the context is destroyed, this takes the handlers
+/// from them.
 class pending_calls : public boost::asio::execution_context::service {
     using list = std::list<std::shared_ptr<pending_call>>;
 
