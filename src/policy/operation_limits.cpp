@@ -224,8 +224,6 @@ std::pair<time_limit, duration> operation_limits::reached(retry_settings const& 
     return {time_limit::attempt_timeout, settings.attempt_timeout.value_or(duration::zero())};
 }
 
-// --- an attempt, and its reports that move its limits
-
 // --- a wait
 
 /// Failures and refusals, without failures of rules that have a backoff of their own.

@@ -540,6 +540,42 @@ TEST(on_executor_lifetimes, the_context_of_the_operation_may_end_while_the_funct
     EXPECT_EQ(calls, 0) << "it was still queued";
 }
 
+// The operation waits in one context and runs in another.
+TEST(on_executor_lifetimes, either_context_of_the_operation_may_end_first) {
+    for (bool const has_returned : {false, true})
+        for (bool const ends_where_it_waits : {false, true}) {
+            asio::thread_pool pool(1);
+            pool_gate gate;
+            witness handlers, functions;
+            auto waits = std::make_unique<asio::io_context>(), runs = std::make_unique<asio::io_context>();
+            auto end = asio::bind_executor(
+                runs->get_executor(), [value = handlers.value](std::exception_ptr, int) { ADD_FAILURE(); });
+            async_retry(*waits,
+                        on_executor(pool,
+                                    [&gate, value = functions.value] {
+                                        gate.began.set_value();
+                                        gate.pass();
+                                        return *value;
+                                    }),
+                        retry_policy(), std::move(end));
+            gate.began.get_future().wait();
+            if (has_returned) {
+                gate.open();
+                pool.join();
+            }
+            (ends_where_it_waits ? waits : runs).reset();
+            EXPECT_TRUE(handlers.is_gone());
+            if (!has_returned) {
+                gate.open();
+                pool.join();
+            }
+            for (auto* const left : {waits.get(), runs.get()})
+                if (left)
+                    left->run();
+            EXPECT_TRUE(functions.is_gone());
+        }
+}
+
 TEST(on_executor_lifetimes, contexts_end_at_any_time) {
     asio::thread_pool pool(2);
     for (int i = 0; i != 300; ++i) {

@@ -101,19 +101,20 @@ public:
         }
     }
 
-    void abandon() noexcept override {
+    bool abandon() noexcept override {
         std::optional<Handler> handler;
         std::optional<working_executor<executor_type>> runs_on;
         {
             std::scoped_lock const lock(*mutex_); // waits for a callback that is posting, or completes
             if (!handler_)
-                return;
+                return false;
             handler.emplace(std::move(*handler_));
             runs_on.emplace(std::move(*runs_on_));
             handler_.reset();
             runs_on_.reset();
         }
         context_.TryCancel();
+        return true;
     }
 
 private:

@@ -13,7 +13,8 @@ namespace asio_retry::detail {
 class pending_call {
 public:
     /// Destroys the handler without a call, since its context is being destroyed. The call may go on for a while.
-    virtual void abandon() noexcept = 0;
+    /// Returns false if the handler is gone already.
+    virtual bool abandon() noexcept = 0;
 
 protected:
     ~pending_call() = default;
@@ -21,7 +22,8 @@ protected:
 
 /// The calls of an execution context whose handlers have not been called.
 ///
-/// The calls complete on threads of gRPC or of a pool. Before the context is destroyed, this takes the handlers from them.
+/// The calls complete on threads of gRPC or of a pool. Before the context is destroyed, this takes the handlers
+/// from them.
 class pending_calls : public boost::asio::execution_context::service {
     using list = std::list<std::shared_ptr<pending_call>>;
 
@@ -69,6 +71,62 @@ private:
 
     std::mutex mutex_;
     list calls_;
+};
+
+/// The places of a call in the context where it waits, and in that of its executor if this is another one.
+/// Whichever ends first abandons the call.
+class pending_places {
+public:
+    /// If this throws, nothing happened. Precondition: *this is a member of the call.
+    void take(std::shared_ptr<pending_call> const& call, boost::asio::execution_context& waits_in,
+              boost::asio::execution_context& runs_in) {
+        auto& first = boost::asio::use_service<pending_calls>(waits_in);
+        waits_ = {&first, first.add(call)};
+        if (&waits_in == &runs_in)
+            return;
+        try {
+            auto& second = boost::asio::use_service<pending_calls>(runs_in);
+            runs_ = {&second, second.add(std::make_shared<observer>(call, *this))};
+        } catch (...) {
+            leave(waits_);
+            throw;
+        }
+    }
+
+    /// Precondition: nobody has abandoned the call.
+    void leave() noexcept {
+        leave(waits_);
+        leave(runs_);
+    }
+
+private:
+    using pending_place = std::pair<pending_calls*, pending_calls::place>;
+
+    /// Keeps nothing alive, because the call may be abandoned and over long before its context ends.
+    class observer final : public pending_call {
+    public:
+        observer(std::weak_ptr<pending_call> call, pending_places& places)
+            : call_(std::move(call))
+            , places_(places) {}
+        bool abandon() noexcept override {
+            auto const call = call_.lock();
+            bool const abandoned = call && call->abandon();
+            if (abandoned) // so the other context lives
+                leave(places_.waits_);
+            return abandoned;
+        }
+
+    private:
+        std::weak_ptr<pending_call> const call_;
+        pending_places& places_;
+    };
+
+    static void leave(pending_place& taken) noexcept {
+        if (auto* const calls = std::exchange(taken.first, nullptr))
+            calls->remove(taken.second);
+    }
+
+    pending_place waits_{}, runs_{};
 };
 
 } // namespace asio_retry::detail

@@ -35,7 +35,8 @@ namespace asio_retry::detail {
 /// One attempt: a blocking call on the executor of a pool, and the handler that it completes.
 ///
 /// `Call::form` is how `Call::run(attempt)` calls. The pool owns *this until the call has returned. Then a turn
-/// on the handler's executor owns it. The context of that executor owns it, too, and abandons it at its end.
+/// on the handler's executor owns it. The context where the operation waits owns it, too. The end of that
+/// context, or of that of the handler's executor, abandons it.
 template <typename Call, typename Handler>
 class pool_call final : public pending_call, public std::enable_shared_from_this<pool_call<Call, Handler>> {
     using form = typename Call::form;
@@ -57,32 +58,35 @@ public:
         auto slot = asio::get_associated_cancellation_slot(*handler_);
         if (slot.is_connected())
             slot.assign(canceller{self});
-        asio::execution_context& runs_in =
+        asio::execution_context& waits_in =
             asio::query(executor_to_wait_on(*handler_), asio::execution::context);
-        calls_ = &asio::use_service<pending_calls>(runs_in);
-        place_ = calls_->add(self);
+        if constexpr (asio::can_query<executor_type, asio::execution::context_t>::value)
+            places_.take(self, waits_in, asio::query(runs_on_->get(), asio::execution::context));
+        else
+            places_.take(self, waits_in, waits_in);
         marks_.mark_sent();
         running_ = self;
         try {
             queue_turn(*this, run_turn(), [&](auto turn) { asio::post(pool, std::move(turn)); });
         } catch (...) {
             running_.reset();
-            calls_->remove(place_);
+            places_.leave();
             throw;
         }
     }
 
-    void abandon() noexcept override {
+    bool abandon() noexcept override {
         leave_queue(phase::given_up); // or the pool would call when everything else is gone
         std::optional<Handler> handler;
         std::optional<working_executor<executor_type>> runs_on;
         std::scoped_lock const lock(*mutex_); // waits for a thread of the pool that is posting
         if (!handler_)
-            return;
+            return false;
         handler.emplace(std::move(*handler_));
         runs_on.emplace(std::move(*runs_on_));
         handler_.reset();
         runs_on_.reset();
+        return true;
     }
 
     struct run_turn {};
@@ -117,8 +121,12 @@ public:
     /// On the handler's executor.
     void on_turn(end_turn) {
         auto const self = std::move(ending_);
-        std::unique_lock(*mutex_).unlock(); // `deliver` has ended, and with it its copy of the executor
-        calls_->remove(place_);
+        {
+            std::scoped_lock const lock(*mutex_); // `deliver` has ended, and with it its copy of the executor
+            if (!handler_)
+                return; // abandoned, by the end of the context where the operation waits
+        }
+        places_.leave();
         end();
     }
 
@@ -225,8 +233,7 @@ private:
     std::optional<arguments> result_;
     std::exception_ptr thrown_by_value_; // set if there is no result
     std::atomic<phase> phase_ = phase::queued;
-    pending_calls* calls_ = nullptr;
-    pending_calls::place place_;
+    pending_places places_;
     // An executor may run or destroy a turn while it is given.
     std::shared_ptr<std::recursive_mutex> const mutex_ = std::make_shared<std::recursive_mutex>();
     std::shared_ptr<pool_call> running_; // until the pool has called
