@@ -93,7 +93,8 @@ std::set<std::string> setters_of_the_class() {
     auto const begin = header.find(" retry_policy {\n");
     std::string const members = header.substr(begin, header.find("\nprivate:") - begin);
     std::set<std::string> names;
-    for (auto const& setter : test::all_matches(members, R"(\n {4}[^/\n]*\bretry_policy (\w+)\()"))
+    for (auto const& setter :
+         test::all_matches(members, R"(\n {4}(?!\[\[deprecated)[^/\n]*\bretry_policy (\w+)\()"))
         names.insert(setter[1]);
     return names;
 }

@@ -296,8 +296,8 @@ TEST(policy_book, a_reload_keeps_gates_whose_numbers_are_the_same) {
     book.reload("a = concurrency_limit(fixed_limit(5))\nb = hedge_share(0.06)");
     EXPECT_NE(gate_of("a"), a);
     EXPECT_NE(gate_of("b"), b);
-    EXPECT_EQ(to_string(book["a"]), to_string(parse_policy("concurrency_limit(fixed_limit(5))")));
-    EXPECT_EQ(to_string(book["b"]), to_string(parse_policy("hedge_share(0.06)")));
+    EXPECT_EQ(to_string(book["a"]), to_string(parse_policy("concurrency_limit(fixed_limit(5))").name("a")));
+    EXPECT_EQ(to_string(book["b"]), to_string(parse_policy("hedge_share(0.06)").name("b")));
     auto const own = std::make_shared<concurrency_limit<fixed_limit>>(fixed_limit(5));
     book.reload({{"a", retry_policy().gate(own)}, {"b", retry_policy()}});
     EXPECT_EQ(gate_of("a"), own) << "the program chose this one";

@@ -84,7 +84,7 @@ TEST(policy_book_threads, decision_86_readers_find_one_rate_limit) {
         (void)limit->admit(1, time_point());
         ASSERT_NE(to_string(policy), "");
     }
-    EXPECT_EQ(to_string(book["a"]), to_string(parse_policies(text(299)).front().policy));
+    EXPECT_EQ(to_string(book["a"]), to_string(parse_policies(text(299)).front().policy.name("a")));
 }
 
 TEST(policy_book_threads, may_reload_at_the_same_time) {
