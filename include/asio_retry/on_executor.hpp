@@ -56,9 +56,9 @@ auto executor_to_run_on(Pool& pool) {
 /// - **The end of the pool.** If a pool is stopped or destroyed before it has called `f`, the attempt ends with
 ///   `operation_aborted` when the pool is destroyed. The destructor of a `thread_pool` waits for each `f` that
 ///   runs. If a pool is stopped and kept, the attempt waits.
-/// - **The end of the operation's context.** The handler is destroyed without a call. An `f` that still waits in
-///   the queue of the pool is not called. An `f` that runs goes on until it has returned; what it returns is
-///   destroyed on its thread.
+/// - **The end of the operation's context.** The handler is destroyed without a call. An `f` in the queue of
+///   the pool is not called. An `f` that runs goes on until it has returned; what it returns is destroyed on
+///   its thread.
 ///
 /// Preconditions: those of `async_retry`. The handler's executor has a context. A hedge, and an attempt that
 /// `deliver_at_once` has left behind, let `f` run on several threads at once. Parameters of `f` are not

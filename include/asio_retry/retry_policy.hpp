@@ -424,9 +424,7 @@ private:
     friend class retry_machine;
 
     ASIO_RETRY_DECL static detail::kept_settings const& defaults() noexcept;
-    detail::kept_settings const& kept() const noexcept {
-        return settings_ ? *settings_ : defaults();
-    }
+    detail::kept_settings const& kept() const noexcept { return settings_ ? *settings_ : defaults(); }
     template <typename Change>
     retry_policy changed(Change change) const;
 

@@ -527,8 +527,7 @@ TEST(on_executor_lifetimes, the_context_of_the_operation_may_end_while_the_funct
                                 }),
                     retry_policy(), [value = handlers.value](std::exception_ptr, int) { ADD_FAILURE(); });
         async_retry(io, on_executor(pool, [&calls, value = queued.value] { return ++calls, *value; }),
-                    retry_policy(),
-                    [value = handlers.value](std::exception_ptr, int) { ADD_FAILURE(); });
+                    retry_policy(), [value = handlers.value](std::exception_ptr, int) { ADD_FAILURE(); });
         gate.began.get_future().wait();
     }
     EXPECT_TRUE(handlers.is_gone()) << "destroyed with the context";

@@ -12,8 +12,8 @@ namespace asio_retry::detail {
 /// A call that a foreign thread carries out for a handler.
 class pending_call {
 public:
-    /// Destroys the handler without a call, since its context is being destroyed. The call may go on for a while.
-    /// Returns false if the handler is gone already.
+    /// Destroys the handler without a call, since its context is being destroyed. The call may go on for a
+    /// while. Returns false if the handler is gone already.
     virtual bool abandon() noexcept = 0;
 
 protected:

@@ -60,7 +60,7 @@ struct awaiting_token<asio::use_awaitable_t<Executor>> {
     using executor_type = Executor;
     template <typename Arguments>
     static auto yield(Arguments&& result) {
-        return detail::value_or_throw(std::move(result));
+        return detail::value_or_throw(std::forward<Arguments>(result));
     }
 };
 template <typename Executor>
@@ -68,7 +68,7 @@ struct awaiting_token<asio::as_tuple_t<asio::use_awaitable_t<Executor>>> {
     using executor_type = Executor;
     template <typename Arguments>
     static Arguments yield(Arguments&& result) {
-        return std::move(result);
+        return std::forward<Arguments>(result);
     }
 };
 
