@@ -71,7 +71,7 @@ public:
             end();
     }
 
-    void begin(retry_driver& operation, scope_handle const& scope) { counted_.emplace(operation, scope); }
+    void begin(retry_driver& retry, scope_handle const& in) { counted_.emplace(retry, in); }
     basic_membership<retry_driver>& member() noexcept { return counted_->member; }
 
     /// The operation has ended, and its caller goes on there.
@@ -79,8 +79,8 @@ public:
 
 private:
     struct counted {
-        counted(retry_driver& operation, scope_handle const& scope)
-            : member(operation, scope) {}
+        counted(retry_driver& retry, scope_handle const& in)
+            : member(retry, in) {}
         basic_membership<retry_driver> member; // the operation may be gone before
         asio::any_io_executor ended_on;        // empty if the coroutine is being destroyed
     };

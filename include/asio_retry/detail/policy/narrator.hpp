@@ -107,7 +107,7 @@ public:
     ASIO_RETRY_DECL void note_sent() noexcept;
     void forget_sent() noexcept { has_sent_ = false; }
     ASIO_RETRY_DECL void heed(pushback said) noexcept;
-    shared_value<nested_marks> marks_of_nested(std::uint64_t number) noexcept;
+    ASIO_RETRY_DECL shared_value<nested_marks> marks_of_nested(std::uint64_t number) noexcept;
     shared_value<nested_marks> make_marks(std::uint64_t number, admission const* given) const;
     pushback said_with(verdict const& failure) const noexcept;
     pushback wish_of_choosers(pushback said, time_point now) const noexcept;
