@@ -70,7 +70,8 @@
     __attribute__((unavailable(message)))
 #define ASIO_RETRY_REFUSES_OVERLOADED(message)                                                                 \
     template <typename = void>                                                                                 \
-    __attribute__((diagnose_if(true, message ASIO_RETRY_CALLS_IT, "error")))
+    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") __attribute__((      \
+        diagnose_if(true, message ASIO_RETRY_CALLS_IT, "error"))) _Pragma("clang diagnostic pop")
 #else
 #define ASIO_RETRY_REFUSED = delete
 #define ASIO_RETRY_REFUSES(message, ...) template <asio_retry::detail::sentence Message = message, __VA_ARGS__>
