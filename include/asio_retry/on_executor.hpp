@@ -35,8 +35,8 @@ auto executor_to_run_on(Pool& pool) {
 /// Runs a function that blocks on another executor, and completes on the operation's own.
 ///
 ///     asio::thread_pool blocking(4); // outlives its work
-///     row const r = co_await async_retry(on_executor(blocking, [] { return blocking_query("a name"); }),
-///     policy);
+///     auto ask = on_executor(blocking, [] { return blocking_query("a name"); });
+///     row const r = co_await async_retry(ask, policy);
 ///
 /// `pool` is an executor or an execution context, mostly a `thread_pool` with as many threads as may block at a
 /// time. `f` takes nothing or an `attempt`, and inside `on_endpoint` also the endpoint behind it, of which it

@@ -39,7 +39,7 @@ namespace asio_retry {
 /// - the reason of a gate that refused, under `condition::refused`, if no earlier attempt left an error.
 ///
 /// If an operation that returns errors throws, the code in the exception counts, or `error::operation_threw`.
-/// Thrown errors of the library are a `boost::system::system_error`. Distinct calls are independent on threads.
+/// Its own are thrown as `boost::system::system_error`. Thread safety: distinct calls are independent.
 template <typename Operation, retry_waits Waits>
 auto retry(Operation&& operation, retry_policy policy, Waits& waits) {
     using callable_type = std::decay_t<Operation>;
