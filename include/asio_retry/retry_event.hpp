@@ -56,8 +56,8 @@ struct retry_event {
     int status = 0;            ///< status of the HTTP response, if `judge_http` judged one; else 0
     time_limit limit{};        ///< the time limit that cancelled the attempt
     duration allowed{};        ///< the length of that limit; zero for a deadline
-    std::string_view policy{}; ///< `retry_policy::name`; empty without one. Valid until the hook or predicate
-                               ///< returns
+    std::string_view policy{}; ///< `retry_policy::name`; empty without one. Valid while the policy or a copy of
+                               ///< it lives, as in the hook or predicate
 
     /// The failure in one line.
     ///

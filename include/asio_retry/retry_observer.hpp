@@ -53,12 +53,13 @@ struct observation {
                             ///< cancelled it
     std::string_view gate; ///< of refused and held: `retry_gate::name()`, or "endpoint_set"; of ended: the gate
                            ///< that refused last, if the reason is `budget` or `refused`
-    std::string_view policy{};    ///< `retry_policy::name`; empty without one. Valid until `on_event` returns
     std::exception_ptr exception; ///< the failure's; null if it is an error code
     pushback said{};              ///< the server's wish about retries
     int status = 0;               ///< status of the HTTP response, if `judge_http` judged one; else 0
     time_limit limit{};           ///< the time limit that stopped the attempt
     duration allowed{};           ///< the length of that limit; zero for a deadline
+    std::string_view policy{}; ///< `retry_policy::name`; empty without one. Valid while the policy or a copy of
+                               ///< it lives, as in `on_event`
 
     /// What happened in one line: `retry_event::message` for a failure, "token_budget refused the retry" for a
     /// refusal, "in the queue of concurrency_limit" for a wait, and "succeeded" if there is none of them.

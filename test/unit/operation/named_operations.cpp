@@ -75,6 +75,31 @@ TEST_F(named_operations, tell_observers_hooks_and_reports_of_an_async_retry) {
     EXPECT_EQ(heard->ends.back(), "");
 }
 
+/// A program may keep events as long as it keeps the policy.
+TEST_F(named_operations, keep_the_name_in_events_that_outlive_the_operation) {
+    struct keeper final : retry_observer {
+        void on_event(observation const& event) noexcept override { events.push_back(event); }
+        std::vector<observation> events;
+    };
+    auto const kept = std::make_shared<keeper>();
+    std::vector<retry_event> failures;
+    std::string const name = "orders.get, a name that is longer than a short string";
+    retry_policy const policy =
+        quick.name(name).observe(kept).on_retry([&](retry_event const& event) { failures.push_back(event); });
+    hedge_policy const hedging = hedge_policy(20ms).observe(kept).name(name);
+    async_retry(io, operation(), policy, asio::detached);
+    time.run();
+    async_hedge(
+        io, [this](auto token) { return async_scripted(io, played, std::move(token)); }, hedging,
+        asio::detached);
+    time.run();
+    ASSERT_EQ(failures.size(), 1u);
+    EXPECT_EQ(failures[0].policy, name);
+    ASSERT_GE(kept->events.size(), 10u);
+    for (observation const& each : kept->events)
+        EXPECT_EQ(each.policy, name);
+}
+
 TEST_F(named_operations, tell_observers_of_an_async_hedge) {
     hedge_policy const hedging = hedge_policy(20ms).observe(heard).name("search");
     async_hedge(
