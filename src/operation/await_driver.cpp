@@ -64,8 +64,13 @@ void await_driver::delete_notices() noexcept {
 // --- its steps
 
 auto await_driver::begin() -> step {
-    if (course_.wants_strand)
-        stack_.move_to(strand_of<asio::any_io_executor>::make(stack_.executor()));
+    std::exception_ptr failure;
+    try {
+        if (course_.wants_strand)
+            stack_.move_to(strand_of<asio::any_io_executor>::make(stack_.executor()));
+    } catch (...) { // the operation has begun, so it has to end
+        failure = std::current_exception();
+    }
     if (caller_.is_connected())
         cancel(stack_.state().cancelled());
     if (is_interruptible_)
@@ -73,7 +78,7 @@ auto await_driver::begin() -> step {
     if (stack_.has_moved())
         move_ = move::to_strand;
     else
-        start();
+        start(failure ? &failure : nullptr);
     return take_step();
 }
 

@@ -33,9 +33,8 @@ using namespace std::chrono_literals;
 
 // --- a coroutine goes on, and is as it was before
 
-// What several threads may run has a typed executor here, and so no strand: one of Boost 1.81 whose second
-// allocation fails reads what it has never written.
-using one_thread = asio::any_io_executor;
+// An operation moves to a strand of the library if several threads may run its context.
+using any_executor = asio::any_io_executor;
 using threads = asio::io_context::executor_type;
 
 /// A coroutine that awaits something whose n-th allocation fails. On threads nothing waits.
@@ -61,13 +60,13 @@ struct session {
     bool has_ended = false;
     error_code wait_ended;
 
-    session(bool limits, bool cancellable, std::uint64_t number)
+    session(bool limits, bool cancellable, bool is_virtual, std::uint64_t number)
         : limited(limits)
         , can_be_cancelled(cancellable)
         , nth(number) {
         scheduler(io);
         scheduler(waits);
-        if (std::is_same_v<Executor, one_thread>)
+        if (is_virtual)
             time.emplace(io);
     }
 
@@ -190,8 +189,9 @@ std::vector<awaited_form<Executor>> all_forms() {
 template <typename Executor>
 using trial_of = std::tuple<awaited_form<Executor>, bool, bool>;
 
+/// In virtual time a context has one thread.
 template <typename Executor>
-void expect_it_is_as_before(trial_of<Executor> const& given) {
+void expect_it_is_as_before(trial_of<Executor> const& given, bool is_virtual) {
     auto const& [form, limited, cancellable] = given;
     if (limited && !form.has_limits)
         return;
@@ -199,7 +199,7 @@ void expect_it_is_as_before(trial_of<Executor> const& given) {
     for (bool was_short = true; was_short;) {
         SCOPED_TRACE(++nth);
         ASSERT_LT(nth, 200u);
-        session<Executor> in(limited, cancellable, nth);
+        session<Executor> in(limited, cancellable, is_virtual, nth);
         in.play(form.await);
         was_short = in.was_short_of_memory;
     }
@@ -211,18 +211,26 @@ auto const name_of_trial = [](auto const& tested) {
     return form.name + (limited ? "_with_limits" : "") + (cancellable ? "_cancellable" : "");
 };
 
-class coroutine_of_one_thread : public testing::TestWithParam<trial_of<one_thread>> {};
+class coroutine_of_one_thread : public testing::TestWithParam<trial_of<any_executor>> {};
+class coroutine_on_a_strand : public testing::TestWithParam<trial_of<any_executor>> {};
 class coroutine_of_threads : public testing::TestWithParam<trial_of<threads>> {};
 
 TEST_P(coroutine_of_one_thread, decision_59_is_as_before_whichever_allocation_failed) {
-    expect_it_is_as_before<one_thread>(GetParam());
+    expect_it_is_as_before<any_executor>(GetParam(), true);
+}
+TEST_P(coroutine_on_a_strand, decision_59_is_as_before_whichever_allocation_failed) {
+    expect_it_is_as_before<any_executor>(GetParam(), false);
 }
 TEST_P(coroutine_of_threads, decision_59_is_as_before_whichever_allocation_failed) {
-    expect_it_is_as_before<threads>(GetParam());
+    expect_it_is_as_before<threads>(GetParam(), false);
 }
 
 INSTANTIATE_TEST_SUITE_P(forms, coroutine_of_one_thread,
-                         testing::Combine(testing::ValuesIn(all_forms<one_thread>()), testing::Bool(),
+                         testing::Combine(testing::ValuesIn(all_forms<any_executor>()), testing::Bool(),
+                                          testing::Bool()),
+                         name_of_trial);
+INSTANTIATE_TEST_SUITE_P(forms, coroutine_on_a_strand,
+                         testing::Combine(testing::ValuesIn(all_forms<any_executor>()), testing::Bool(),
                                           testing::Bool()),
                          name_of_trial);
 INSTANTIATE_TEST_SUITE_P(forms, coroutine_of_threads,
