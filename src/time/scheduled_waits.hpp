@@ -104,6 +104,8 @@ public:
             return false;
         waits_.end_early(node);
         try {
+            if (!manual_now_)
+                timer_.make(); // the turn arms it, with a wait in hand
             if (!turn_.post())
                 arm_for(at_once);
         } catch (...) {

@@ -37,10 +37,16 @@ public:
         return armed_for <= time && armed_for != time_point::max();
     }
 
-    /// Makes the timer fire no later than this, unless it is held back. Only the first call may throw.
-    void arm(time_point wake_up) {
-        if (!timer_) // even for a wait that never ends, so that the next one is armed without memory
+    /// Takes the memory of the timer, so that it can be armed later without any. Only the first call may throw.
+    void make() {
+        if (!timer_)
             timer_.emplace(executor(context_));
+    }
+
+    /// Makes the timer fire no later than this, unless it is held back. Throws only if `make` has not been
+    /// called.
+    void arm(time_point wake_up) {
+        make(); // even for a wait that never ends
         wake_up = std::max(wake_up, held_until_);
         if (armed_for_.load() <= wake_up)
             return;

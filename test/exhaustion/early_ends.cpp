@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <new>
 
 namespace asio_retry::test {
 namespace {
@@ -34,6 +36,42 @@ TEST(early_ends, come_in_a_turn_of_the_timer_where_none_can_be_posted_for_want_o
     EXPECT_EQ(io.run_one_for(10s), 1u);
     EXPECT_EQ(ended, 2);
     waits.cancel(other);
+}
+
+/// A wait that is over as it begins, until it has ended.
+struct instant_wait final : detail::wait_node {
+    bool on_expiry() override { return ended = true; }
+    void on_shutdown() noexcept override {}
+    bool ended = false;
+};
+
+// The first wait of a context makes the timer, which its turn arms.
+TEST(early_ends, are_not_lost_if_they_come_first_and_there_is_no_memory_for_the_timer) {
+    bool was_short = true;
+    for (std::uint64_t nth = 1; was_short; ++nth) {
+        SCOPED_TRACE(nth);
+        boost::asio::io_context io;
+        retry_scheduler& waits = scheduler(io);
+        instant_wait first, second;
+        {
+            failing_allocation const failing(memory::global, shortage::once, nth);
+            for (instant_wait* const each : {&first, &second}) {
+                try {
+                    waits.schedule_early(*each);
+                } catch (std::bad_alloc const&) {
+                    each->ended = true; // nobody has it
+                }
+            }
+            for (int i = 0; i != 10; ++i) {
+                try {
+                    io.poll();
+                } catch (std::bad_alloc const&) {
+                }
+            }
+            was_short = failing.happened();
+        }
+        EXPECT_TRUE(first.ended && second.ended);
+    }
 }
 
 } // namespace
