@@ -23,13 +23,24 @@ bool attempt_counter::is_idle(time_point now) const noexcept {
     return window_.is_new_at(now);
 }
 
+attempt_counter::counts attempt_counter::one(std::uint64_t number) noexcept {
+    counts added;
+    added.of[static_cast<std::size_t>(std::clamp<std::uint64_t>(number, 1, added.of.size()) - 1)] = 1;
+    return added;
+}
+
 admission attempt_counter::admit(std::uint64_t number, time_point now) noexcept {
-    counts one;
-    one.of[static_cast<std::size_t>(std::clamp<std::uint64_t>(number, 1, one.of.size()) - 1)] = 1;
     std::lock_guard const lock(mutex_);
     window_.advance(now);
-    window_.add(one);
+    window_.add(one(number));
     return now;
+}
+
+void attempt_counter::on_end(attempt_end const& end) noexcept {
+    if (!end.is_unbegun)
+        return;
+    std::lock_guard const lock(mutex_);
+    window_.subtract(one(end.number), end.now);
 }
 
 } // namespace asio_retry

@@ -16,8 +16,8 @@ namespace asio_retry {
 /// Counts the attempts that begin, so that a client can tell servers how many of them are retries.
 ///
 /// This gate refuses nothing. Put it last in `all_gates`: then it does not count attempts that another gate
-/// refuses. It does count an attempt that a hook or an observer cancels before it begins. It forgets attempts
-/// after `window`, in ten slots that include the present one.
+/// refuses. It counts an attempt once, at the time when it begins, however long it waits for another gate. It
+/// forgets attempts after `window`, in ten slots that include the present one.
 ///
 /// Thread safety: call any function from any thread. A lock is held for a few additions.
 class ASIO_RETRY_DECL attempt_counter final : public retry_gate {
@@ -30,6 +30,7 @@ public:
 
     std::string_view name() const noexcept override { return "attempt_counter"; }
     admission admit(std::uint64_t number, time_point now) noexcept override;
+    void on_end(attempt_end const& end) noexcept override;
     bool measures_time() const noexcept override { return true; }
 
     /// Whether no attempt began within the window.
@@ -47,10 +48,18 @@ private:
                 of[i] -= other.of[i];
             return *this;
         }
+        bool has(counts const& other) const noexcept {
+            for (std::size_t i = 0; i != of.size(); ++i)
+                if (of[i] < other.of[i])
+                    return false;
+            return true;
+        }
         bool operator==(counts const&) const = default;
 
         std::array<std::uint64_t, attempt_histogram::buckets> of{};
     };
+
+    static counts one(std::uint64_t number) noexcept;
 
     std::mutex mutable mutex_;
     detail::slot_window<counts, 10> mutable window_;

@@ -2,6 +2,7 @@
 
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/traffic/circuit_breaker.hpp>
+#include <asio_retry/traffic/rate_limit.hpp>
 
 #include "support/attempt_ends.hpp"
 #include "support/gate_values.hpp"
@@ -39,6 +40,8 @@ TEST(attempt_counter, lets_everything_begin_and_counts_it) {
     counter.on_end(abandoned());
     counter.on_end(failure(failure_kind::timeout, noon));
     EXPECT_EQ(counted(counter, noon), "3,1,1,0,0,0,0,2") << "how they end does not matter";
+    counter.on_end(detail::unbegun(9, noon));
+    EXPECT_EQ(counted(counter, noon), "3,1,1,0,0,0,0,1") << "unless they did not begin";
 }
 
 TEST(attempt_counter, forgets_in_ten_slots) {
@@ -81,6 +84,33 @@ TEST(attempt_counter, counts_what_a_policy_with_other_gates_begins) {
     machine_script refused(policy);
     EXPECT_EQ(refused.start().what, retry_action::kind::complete);
     EXPECT_EQ(counter->recent(script.begin).total(), 3u);
+}
+
+TEST(attempt_counter, counts_an_attempt_once_that_another_gate_lets_wait) {
+    auto const counter = std::make_shared<attempt_counter>();
+    auto const rate = std::make_shared<rate_limit>(1, 100ms);
+    auto const policy = retry_policy().max_attempts(3).wait_when_refused().gate(all_gates({rate, counter}));
+    machine_script first(policy), second(policy), gone(policy.total_timeout(1s));
+    EXPECT_THAT(first.start(), is_attempt());
+    EXPECT_EQ(second.start().what, retry_action::kind::wait);
+    EXPECT_EQ(gone.start().what, retry_action::kind::wait);
+    EXPECT_THAT(second.wake(100ms), is_attempt());
+    EXPECT_EQ(counted(*counter, first.begin + 100ms), "3");
+    gone.machine.cancel();
+    EXPECT_EQ(gone.wake(150ms).reason, stop_reason::cancelled);
+    EXPECT_EQ(counted(*counter, first.begin + 150ms), "2") << "the third did not begin";
+}
+
+// As the window passes, so does an attempt that has waited: it counts from its beginning.
+TEST(attempt_counter, counts_from_the_beginning_and_not_from_the_question) {
+    auto const counter = std::make_shared<attempt_counter>(1s);
+    auto const gates = all_gates({std::make_shared<rate_limit>(1, 900ms), counter});
+    (void)gates->admit(1, noon);
+    admission const later = gates->admit(2, noon);
+    ASSERT_TRUE(later.reserved);
+    (void)gates->admit_again(later, 2, noon + 900ms);
+    EXPECT_EQ(counted(*counter, noon + 1800ms), "0,1");
+    EXPECT_EQ(counted(*counter, noon + 1900ms), "0");
 }
 
 TEST(attempt_counter, decision_04_refuses_nonsense) {
