@@ -112,7 +112,18 @@ bool retry_budget::take_extra(time_point now) noexcept {
     duration::rep const next = saturating_add(now, extra_interval_).time_since_epoch().count();
     duration::rep due = next_extra_.load();
     while (due <= at)
-        if (next_extra_.compare_exchange_weak(due, next))
+        if (next_extra_.compare_exchange_weak(due, next)) {
+            extras_in_use_.fetch_add(1, std::memory_order_relaxed);
+            return true;
+        }
+    return false;
+}
+
+/// Whether one was in use.
+bool retry_budget::forget_extra() noexcept {
+    std::uint32_t in_use = extras_in_use_.load(std::memory_order_relaxed);
+    while (in_use != 0)
+        if (extras_in_use_.compare_exchange_weak(in_use, in_use - 1, std::memory_order_relaxed))
             return true;
     return false;
 }
@@ -125,11 +136,17 @@ bool retry_budget::acquire(failure_kind, time_point now) noexcept {
     return take_extra(now);
 }
 
+/// A retry of `per_second` has cost no balance, so it does not become balance: another one may begin now.
 void retry_budget::give_back(failure_kind) noexcept {
-    balance_.fetch_add(one_retry);
+    if (forget_extra())
+        next_extra_.fetch_sub(extra_interval_.count());
+    else
+        balance_.fetch_add(one_retry);
 }
 
 void retry_budget::on_end(attempt_end const& end) noexcept {
+    if (end.number > 1 && !end.is_unbegun)
+        forget_extra();
     bool const earns = options_.earn_by_request ? end.number == 1 && end.outcome != attempt_end::how::abandoned
                                                 : end.outcome == attempt_end::how::succeeded;
     if (earns)

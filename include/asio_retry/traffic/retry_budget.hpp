@@ -70,6 +70,7 @@ private:
     duration claim_time(time_point now) const noexcept;
     double in_windows(duration time) const noexcept;
     bool take_extra(time_point now) noexcept;
+    bool forget_extra() noexcept;
 
     retry_budget_options const options_;
     std::int64_t const keep_;
@@ -78,6 +79,7 @@ private:
     std::atomic<std::int64_t> mutable balance_;
     std::atomic<duration::rep> mutable folded_at_;
     std::atomic<duration::rep> next_extra_;
+    std::atomic<std::uint32_t> extras_in_use_ = 0; // retries of `per_second` that may be given back
 };
 
 } // namespace asio_retry

@@ -189,6 +189,31 @@ TEST(retry_budget, grants_one_more_per_interval_where_too_little_is_left) {
     EXPECT_EQ(budget.balance(noon + 10s), 0);
 }
 
+// Behind a gate that is closed each retry is given back.
+TEST(retry_budget, decision_26_keeps_no_retry_of_the_rate_that_is_given_back) {
+    retry_budget budget({.initial = 0, .per_second = 4});
+    for (time_point now = noon; now != noon + 100s; now += 250ms) {
+        ASSERT_TRUE(grants_retry(budget, now));
+        budget.give_back(failure_kind::transient);
+        ASSERT_TRUE(grants_retry(budget, now)) << "it may begin at once";
+        budget.give_back(failure_kind::transient);
+    }
+    EXPECT_EQ(budget.balance(noon + 100s), 0);
+    EXPECT_TRUE(grants_retry(budget, noon + 100s));
+    EXPECT_FALSE(grants_retry(budget, noon + 100s));
+    budget.on_end(success_of_retry(2, failure_kind::timeout));
+    EXPECT_FALSE(grants_retry(budget, noon + 100s)) << "that one was made";
+}
+
+TEST(retry_budget, decision_26_gives_back_balance_after_a_retry_of_the_rate_was_made) {
+    retry_budget budget({.ratio = 1, .initial = 0, .per_second = 4});
+    EXPECT_TRUE(grants_retry(budget, noon));
+    budget.on_end(success_of_retry(2, failure_kind::timeout));
+    EXPECT_TRUE(grants_retry(budget, noon)) << "which the success has earned";
+    budget.give_back(failure_kind::timeout);
+    EXPECT_EQ(budget.balance(noon), 1);
+}
+
 TEST(retry_budget, a_rate_may_be_so_small_that_there_is_one) {
     retry_budget budget({.initial = 0, .per_second = 1e-300});
     EXPECT_TRUE(grants_retry(budget, noon));

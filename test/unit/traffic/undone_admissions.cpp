@@ -1,5 +1,6 @@
 #include <asio_retry/retry_gate.hpp>
 
+#include <asio_retry/traffic/attempt_counter.hpp>
 #include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/traffic/concurrency_limit.hpp>
 #include <asio_retry/traffic/cooldown.hpp>
@@ -64,6 +65,11 @@ std::vector<std::pair<std::string, std::function<gate_pointer()>>> kinds_of_gate
     return {
         {"retry_budget", // nothing fades: otherwise a look changes the balance
          [] { return std::make_shared<retry_budget>(retry_budget_options{.keep = 1000, .initial = 5}); }},
+        {"retry_budget with retries for nothing",
+         [] {
+             return std::make_shared<retry_budget>(
+                 retry_budget_options{.ratio = 1e-9, .initial = 0, .per_second = 5});
+         }},
         {"token_budget", [] { return std::make_shared<token_budget>(); }},
         {"window_budget",
          [] { return std::make_shared<window_budget>(window_budget_options{.min_per_second = 1}); }},
@@ -73,6 +79,9 @@ std::vector<std::pair<std::string, std::function<gate_pointer()>>> kinds_of_gate
         {"concurrency_limit", queue_of_two},
         {"rate_limit", [] { return std::make_shared<rate_limit>(10, 1s); }},
         {"rate_limit with a burst", [] { return std::make_shared<rate_limit>(10, 1s, 3); }},
+        {"attempt_counter", [] { return std::make_shared<attempt_counter>(100ms); }},
+        {"rate_limit and attempt_counter",
+         [] { return all_gates({std::make_shared<rate_limit>(10, 1s), std::make_shared<attempt_counter>()}); }},
         {"cooldown", [] { return std::make_shared<cooldown>(cooldown_options{.spread = 0}); }},
         {"all_gates",
          [] {
@@ -129,6 +138,12 @@ void ask_in_vain(retry_gate& gate, time_point now, split_mix_64& dice) {
     }
 }
 
+/// What the gate counts for others.
+std::string count_of(retry_gate const& gate, time_point now) {
+    auto const* const counter = dynamic_cast<attempt_counter const*>(&gate);
+    return counter ? to_string(counter->recent(now)) : "";
+}
+
 /// A gate that many ask in vain, beside one that they do not ask. Returns what differs.
 std::string difference(std::function<gate_pointer()> const& make, std::uint64_t seed) {
     split_mix_64 dice{seed}, noise{~seed};
@@ -139,6 +154,9 @@ std::string difference(std::function<gate_pointer()> const& make, std::uint64_t 
         now += std::chrono::milliseconds(dice.up_to(3) == 0 ? dice.up_to(400) : dice.up_to(20));
         if (noise.up_to(1) == 0)
             ask_in_vain(*busy, now, noise);
+        if (count_of(*busy, now) != count_of(*calm, now))
+            return "step " + std::to_string(step) + ": " + count_of(*busy, now) + " and " +
+                   count_of(*calm, now);
         if (dice.up_to(2) != 0 || of_calm.empty()) {
             std::uint64_t const number = 1 + dice.up_to(1);
             bool const one = ask(*busy, number, now, of_busy), other = ask(*calm, number, now, of_calm);
