@@ -221,8 +221,8 @@ void trace_span::close(observation const& event) {
     status = event.status;
     if (attempt == 0)
         attempts = event.attempt;
-    bool const is_unwanted = stopped == interruption::beaten || stopped == interruption::cancellation ||
-                             reason == stop_reason::cancelled;
+    bool const is_unwanted = event.is_abandoned || stopped == interruption::beaten ||
+                             stopped == interruption::cancellation || reason == stop_reason::cancelled;
     has_failed = event.failure != failure_kind::none || (attempt == 0 && reason != stop_reason::succeeded);
     has_failed = has_failed && !is_unwanted;
     if (!has_failed)

@@ -3,6 +3,7 @@
 #include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/fail_if.hpp>
+#include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/traffic/rate_limit.hpp>
 #include <asio_retry/virtual_time.hpp>
@@ -186,6 +187,19 @@ TEST(retry_traces, tell_what_stopped_an_attempt) {
     EXPECT_FALSE(spans[0].if_contains("status")) << "a cancellation is no error";
     EXPECT_FALSE(spans[1].if_contains("status"));
     EXPECT_EQ(attribute(spans[1], "asio_retry.reason"), "cancelled");
+}
+
+TEST(retry_traces, call_no_attempt_a_failure_that_metrics_call_abandoned) {
+    auto const traces = std::make_shared<retry_traces>(seeded());
+    auto const metrics = std::make_shared<retry_metrics>();
+    machine_script script(endless_every_100ms().observe(all_observers({traces, metrics})));
+    script.start();
+    script.fail(1ms, detail::aborted_error()); // the program has closed its socket
+    auto const spans = spans_of(*traces);
+    ASSERT_EQ(spans.size(), 2u);
+    EXPECT_EQ(metrics->counts().abandoned, 1u);
+    EXPECT_FALSE(spans[0].if_contains("status"));
+    EXPECT_TRUE(spans[1].if_contains("status")) << "the operation has not succeeded";
 }
 
 TEST(retry_traces, tell_of_refusals) {
