@@ -149,8 +149,7 @@ retry_policy retry_policy::nested_in(attempt const& outer) const {
         if (!s.retry_when_nested)
             s.max_attempts = 1;
         s.is_nested = true;
-        if (outer.monitor)
-            s.outer = outer.monitor->marks();
+        s.outer = outer.monitor ? outer.monitor->marks() : decltype(s.outer)();
         s.gate = detail::hand_over(s.gate, s.outer);
     });
 }

@@ -177,7 +177,7 @@ private:
 
     void end_without_memory() noexcept {
         try {
-            boost::asio::post(target_.get_executor(),
+            boost::asio::post(executor_, // the program's socket may be gone
                               then([](connection_race& it) { it.fail(boost::asio::error::no_memory); }));
         } catch (...) { // without memory for a turn
         }
