@@ -63,29 +63,29 @@ inline pushback pushback_in(grpc::ClientContext const& context) {
 template <typename Request, typename Response, typename Handler>
 class unary_call final : public pending_call,
                          public std::enable_shared_from_this<unary_call<Request, Response, Handler>> {
-    using executor_type = asio::associated_executor_t<Handler>;
+    using caller = working_handler<Handler>;
 
 public:
     unary_call(attempt const& which, std::shared_ptr<Request const> request, Handler&& handler)
         : attempt_(which)
         , request_(std::move(request))
-        , runs_on_(asio::get_associated_executor(handler))
-        , handler_(std::move(handler)) {}
+        , caller_(std::in_place, std::move(handler)) {}
 
     /// `call(context, request, response, callback)` starts it.
     template <typename Call>
     void start(std::function<void(grpc::ClientContext&)> const& prepare, Call call) {
-        asio::execution_context& runs_in = asio::query(runs_on_->get(), asio::execution::context);
+        asio::execution_context& runs_in = asio::query(caller_->runs_on.get(), asio::execution::context);
+        asio::execution_context& waits_in =
+            asio::query(executor_to_wait_on(caller_->handler), asio::execution::context);
         if (prepare)
             prepare(context_);
         tell_server(context_, attempt_, runs_in);
         auto const self = this->shared_from_this();
-        auto slot = asio::get_associated_cancellation_slot(*handler_);
+        auto slot = asio::get_associated_cancellation_slot(caller_->handler);
         if (slot.is_connected())
             slot.assign(canceller{self});
         call_remains::clear();
-        calls_ = &asio::use_service<pending_calls>(runs_in);
-        place_ = calls_->add(self);
+        places_.take(self, waits_in, runs_in);
         attempt_.mark_sent();
         {
             std::scoped_lock const lock(*mutex_); // `on_done` sees all of the above
@@ -96,22 +96,17 @@ public:
                  [this](grpc::Status status) { on_done(std::move(status)); });
         } catch (...) {
             running_.reset();
-            calls_->remove(place_);
+            places_.leave();
             throw;
         }
     }
 
     bool abandon() noexcept override {
-        std::optional<Handler> handler;
-        std::optional<working_executor<executor_type>> runs_on;
+        std::optional<caller> destroyed;
         {
             std::scoped_lock const lock(*mutex_); // waits for a callback that is posting, or completes
-            if (!handler_)
+            if (!caller::take(caller_, destroyed))
                 return false;
-            handler.emplace(std::move(*handler_));
-            runs_on.emplace(std::move(*runs_on_));
-            handler_.reset();
-            runs_on_.reset();
         }
         context_.TryCancel();
         return true;
@@ -137,37 +132,40 @@ private:
         std::scoped_lock const lock(*mutex);
         status_ = std::move(status);
         auto self = std::move(running_);
-        if (!handler_)
+        if (!caller_)
             return call_remains::keep(std::move(self), remains_);
         try {
-            asio::post(runs_on_->get(), [self = std::move(self)] { self->complete(); });
+            asio::post(caller_->runs_on.get(), [self = std::move(self)] { self->on_turn(); });
         } catch (...) {
             end_here();
         }
     }
 
     /// On the handler's executor.
-    void complete() {
-        std::unique_lock(*mutex_).unlock(); // `on_done` has ended, and with it its copy of the executor
-        end([this] { calls_->remove(place_); });
+    void on_turn() {
+        std::optional<caller> completed;
+        {
+            std::scoped_lock const lock(*mutex_); // `on_done` has ended, and with it its copy of the executor
+            if (!caller::take(caller_, completed))
+                return; // abandoned, by the end of the context where the operation waits
+        }
+        places_.leave();
+        complete(*completed);
     }
 
     /// Without memory for a turn the call ends on the present thread. The context keeps what is left of the
     /// call, and destroys it on another thread.
     void end_here() noexcept {
         try {
-            end([] {});
+            std::optional<caller> completed;
+            if (caller::take(caller_, completed))
+                complete(*completed);
         } catch (...) { // thrown by the handler: nobody is left to take it
         }
     }
 
-    template <typename Remove>
-    void end(Remove remove) {
-        auto const work = std::move(runs_on_);
-        Handler handler = std::move(*handler_);
-        handler_.reset();
-        runs_on_.reset();
-        remove();
+    void complete(caller& of) {
+        Handler handler = std::move(of.handler);
         auto slot = asio::get_associated_cancellation_slot(handler);
         if (slot.is_connected())
             slot.clear();
@@ -194,13 +192,11 @@ private:
     Response response_;
     grpc::Status status_;
     std::atomic<bool> is_cancelled_ = false;
-    pending_calls* calls_ = nullptr;
-    pending_calls::place place_;
+    pending_places places_;
     std::shared_ptr<std::mutex> const mutex_ = std::make_shared<std::mutex>();
-    std::shared_ptr<unary_call> running_;                    // until gRPC calls back
-    call_remains::room remains_;                             // if it is abandoned
-    std::optional<working_executor<executor_type>> runs_on_; // no value: abandoned, or complete
-    std::optional<Handler> handler_;
+    std::shared_ptr<unary_call> running_; // until gRPC calls back
+    call_remains::room remains_;          // if it is abandoned
+    std::optional<caller> caller_;        // no value: abandoned, or complete
 };
 
 } // namespace asio_retry::detail

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <asio_retry/detail/handler/operation_executors.hpp>
+
+#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/execution_context.hpp>
 
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -127,6 +131,28 @@ private:
     }
 
     pending_place waits_{}, runs_{};
+};
+
+/// A handler of a call on a foreign thread. Its executor has work until the handler is gone.
+template <typename Handler>
+struct working_handler {
+    using executor_type = boost::asio::associated_executor_t<Handler>;
+
+    working_executor<executor_type> runs_on;
+    Handler handler;
+
+    explicit working_handler(Handler&& given_handler)
+        : runs_on(boost::asio::get_associated_executor(given_handler))
+        , handler(std::move(given_handler)) {}
+
+    /// Moves the handler from one owner to another. Returns false if it is gone.
+    static bool take(std::optional<working_handler>& from, std::optional<working_handler>& to) {
+        if (!from)
+            return false;
+        to.emplace(std::move(*from));
+        from.reset();
+        return true;
+    }
 };
 
 } // namespace asio_retry::detail

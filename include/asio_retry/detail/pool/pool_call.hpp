@@ -43,25 +43,25 @@ class pool_call final : public pending_call, public std::enable_shared_from_this
     using completion = detail::completion<typename form::signature>;
     using arguments = typename completion::arguments;
     using result_type = typename form::result_type;
-    using executor_type = asio::associated_executor_t<Handler>;
+    using caller = working_handler<Handler>;
+    using executor_type = typename caller::executor_type;
 
 public:
     pool_call(Call&& call, attempt const& which, Handler&& given_handler)
         : call_(std::move(call))
         , marks_(which)
-        , runs_on_(std::in_place, asio::get_associated_executor(given_handler))
-        , handler_(std::in_place, std::move(given_handler)) {}
+        , caller_(std::in_place, std::move(given_handler)) {}
 
     template <typename Pool>
     void start(Pool const& pool) {
         auto const self = this->shared_from_this();
-        auto slot = asio::get_associated_cancellation_slot(*handler_);
+        auto slot = asio::get_associated_cancellation_slot(caller_->handler);
         if (slot.is_connected())
             slot.assign(canceller{self});
         asio::execution_context& waits_in =
-            asio::query(executor_to_wait_on(*handler_), asio::execution::context);
+            asio::query(executor_to_wait_on(caller_->handler), asio::execution::context);
         if constexpr (asio::can_query<executor_type, asio::execution::context_t>::value)
-            places_.take(self, waits_in, asio::query(runs_on_->get(), asio::execution::context));
+            places_.take(self, waits_in, asio::query(caller_->runs_on.get(), asio::execution::context));
         else
             places_.take(self, waits_in, waits_in);
         marks_.mark_sent();
@@ -77,16 +77,9 @@ public:
 
     bool abandon() noexcept override {
         leave_queue(phase::given_up); // or the pool would call when everything else is gone
-        std::optional<Handler> handler;
-        std::optional<working_executor<executor_type>> runs_on;
+        std::optional<caller> destroyed;
         std::scoped_lock const lock(*mutex_); // waits for a thread of the pool that is posting
-        if (!handler_)
-            return false;
-        handler.emplace(std::move(*handler_));
-        runs_on.emplace(std::move(*runs_on_));
-        handler_.reset();
-        runs_on_.reset();
-        return true;
+        return caller::take(caller_, destroyed);
     }
 
     struct run_turn {};
@@ -121,13 +114,14 @@ public:
     /// On the handler's executor.
     void on_turn(end_turn) {
         auto const self = std::move(ending_);
+        std::optional<caller> completed;
         {
             std::scoped_lock const lock(*mutex_); // `deliver` has ended, and with it its copy of the executor
-            if (!handler_)
+            if (!caller::take(caller_, completed))
                 return; // abandoned, by the end of the context where the operation waits
         }
         places_.leave();
-        end();
+        complete(*completed);
     }
 
     void on_turn_dropped(end_turn) noexcept {
@@ -181,7 +175,7 @@ private:
         constexpr std::chrono::milliseconds without_memory(1);
         for (;; std::this_thread::sleep_for(without_memory)) {
             std::scoped_lock const lock(*mutex);
-            if (!handler_)
+            if (!caller_)
                 return; // abandoned
             try {
                 return queue_end(self);
@@ -195,8 +189,8 @@ private:
     }
 
     void queue_end(std::shared_ptr<pool_call> const& self) {
-        auto const executor = runs_on_->get();
-        auto const through = executor_to_wait_on(*handler_);
+        auto const executor = caller_->runs_on.get();
+        auto const through = executor_to_wait_on(caller_->handler);
         ending_ = self;
         try {
             post_turn<end_turn>(executor, through, *this);
@@ -209,16 +203,15 @@ private:
     /// The context keeps what is left of the call.
     void end_here() noexcept {
         try {
-            end();
+            std::optional<caller> completed;
+            if (caller::take(caller_, completed))
+                complete(*completed);
         } catch (...) { // thrown by the handler: nobody is left to take it
         }
     }
 
-    void end() {
-        auto const work = std::move(runs_on_);
-        Handler handler = std::move(*handler_);
-        handler_.reset();
-        runs_on_.reset();
+    void complete(caller& of) {
+        Handler handler = std::move(of.handler);
         auto slot = asio::get_associated_cancellation_slot(handler);
         if (slot.is_connected())
             slot.clear();
@@ -238,9 +231,7 @@ private:
     std::shared_ptr<std::recursive_mutex> const mutex_ = std::make_shared<std::recursive_mutex>();
     std::shared_ptr<pool_call> running_; // until the pool has called
     std::shared_ptr<pool_call> ending_;  // until the end
-    // No value: abandoned, or complete.
-    std::optional<working_executor<executor_type>> runs_on_;
-    std::optional<Handler> handler_;
+    std::optional<caller> caller_;       // no value: abandoned, or complete
 };
 
 } // namespace asio_retry::detail
