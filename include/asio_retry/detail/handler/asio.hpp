@@ -76,7 +76,7 @@ namespace asio_retry::detail {
 template <typename Blocking, typename Relationship, typename Allocator>
 void take_the_systems(asio::basic_system_executor<Blocking, Relationship, Allocator> const*);
 
-/// Whether this is the executor of a handler that has none of its own. It runs functions anywhere, so no
+/// Whether Asio uses this executor for handlers without an executor. It runs functions anywhere, so no
 /// operation can wait or make attempts there. A strand on it is another executor.
 template <typename Executor>
 inline constexpr bool is_fallback_executor = requires(Executor const* e) { detail::take_the_systems(e); };
