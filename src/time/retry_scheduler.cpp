@@ -26,7 +26,7 @@ public:
     bool const is_made_for_one_thread;
     detail::scheduled_waits waits;
     detail::random_streams streams;
-    detail::random_streams::state streams_before; // the manual clock
+    detail::random_streams::state streams_before; // the streams before the manual clock, to be restored
     std::atomic<bool> has_virtual_time = false;
 };
 
