@@ -240,7 +240,7 @@ void await_driver::post(operation_turn turn) {
         return notice::post(timer_notice_, *this, stack_.executor(), turn);
     if (turn == operation_turn::scope_notice)
         return notice::post(scope_notice_, *this, stack_.executor(), turn);
-    if (turn == operation_turn::continuation_aside && !life_.occupancy.has(attempt_ended(1)))
+    if (turn == operation_turn::continuation_during_attempt && !life_.occupancy.has(attempt_ended(1)))
         throw std::bad_alloc(); // only notices may be queued during an attempt: the caller goes on here
     post_own(turn);
 }

@@ -75,10 +75,10 @@ void retry_driver::start_watched(bool is_scoped, bool can_be_cancelled) {
 retry_driver::plan retry_driver::refuse_start() {
     time_point const now = time_for(machine_);
     auto* const member = membership();
-    bool const has_only_no_room =
+    bool const lacks_only_room =
         (machine_.may_start(now) || machine_.was_refused()) && member && !member->has_room();
     return plan_for(
-        has_only_no_room ? machine_.refuse(no_buffer_space_error(), now) : begin(machine_, *this, now), now);
+        lacks_only_room ? machine_.refuse(no_buffer_space_error(), now) : begin(machine_, *this, now), now);
 }
 
 // --- what follows

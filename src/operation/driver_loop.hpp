@@ -16,7 +16,8 @@
 
 // Definitions of `driver`, only for the files that instantiate it. An entry point (the end of an attempt, a
 // turn, an expiry, a cancellation) enters the operation and calls `go_on`. `take_steps` is the loop: it carries
-// out the step that `life_` names, until `leave` finds no event, or until `deliver` ends the operation.
+// out the step that `life_` names, until `leave_unless_events` finds none, or until `deliver` ends the
+// operation.
 
 namespace asio_retry::detail {
 
@@ -76,7 +77,7 @@ void driver<Operation, Most>::go_on_with(plan first) {
     } catch (...) {
         step = fail(thrown);
     }
-    if (step != life_step::leave || leave())
+    if (step != life_step::leave || leave_unless_events())
         take_steps(step, thrown);
     if (thrown)
         std::rethrow_exception(thrown);
@@ -91,14 +92,14 @@ void driver<Operation, Most>::take_steps(life_step step, std::exception_ptr& thr
                     carry_out(step == life_step::ask ? self().next(life_.take_question())
                                                      : self().judge(self().attempt(life_.take_ended()), thrown),
                               thrown);
-            else if (step == life_step::leave || take(step, thrown))
+            else if (step == life_step::leave || perform(step, thrown))
                 step = life_.next();
             else
                 return;
         } catch (...) { // no memory, or an executor that takes no function
             step = fail(thrown);
         }
-        if (step == life_step::leave && !leave())
+        if (step == life_step::leave && !leave_unless_events())
             return;
     }
     deliver(step);
@@ -134,17 +135,17 @@ void driver<Operation, Most>::deliver(life_step step) {
 
 /// Returns whether to go on.
 template <typename Operation, unsigned Most>
-bool driver<Operation, Most>::take(life_step step, std::exception_ptr& thrown) {
+bool driver<Operation, Most>::perform(life_step step, std::exception_ptr& thrown) {
     switch (step) {
     case life_step::take_request:
         life_.request_taken();
         obey(self().membership()->take_request(), thrown);
         return true;
     case life_step::free_timer:
-        return disarm() || leave(); // if the notice is queued, its turn repeats this step
+        return disarm() || leave_unless_events(); // if the notice is queued, its turn repeats this step
     case life_step::unlink:
         if (!self().membership()->unlink(life_.running() == 0))
-            return leave(); // the turn of the scope's notice repeats this step
+            return leave_unless_events(); // the turn of the scope's notice repeats this step
         life_.unlinked();
         return true;
     default:
@@ -218,7 +219,7 @@ void driver<Operation, Most>::go_on_after_failure() {
 
 /// Lets other threads in. Returns whether to go on, because they have left events.
 template <typename Operation, unsigned Most>
-inline bool driver<Operation, Most>::leave() {
+inline bool driver<Operation, Most>::leave_unless_events() {
     life_event const events = life_.occupancy.leave();
     return any(events) && go_on_with_events(events);
 }
@@ -236,7 +237,8 @@ template <typename Operation, unsigned Most>
     }
     life_.occupancy.add(events);
     try {
-        self().post(life_.running() != 0 ? operation_turn::continuation_aside : operation_turn::continuation);
+        self().post(life_.running() != 0 ? operation_turn::continuation_during_attempt
+                                         : operation_turn::continuation);
         return false;
     } catch (...) {
         life_.go_on_here(life_.occupancy.take_all());
@@ -366,7 +368,7 @@ void driver<Operation, Most>::on_cancelled(asio::cancellation_type_t type) {
     bool const entered = life_.enter(place::cancellation, life_event::nothing);
     cut_wait_short();
     if (entered || life_.enter(place::cancellation, life_event::nothing))
-        rest();
+        go_on_as_occupant();
 }
 
 /// If a callback or the initiation of an attempt cancels, or another thread is about to leave, there is an
@@ -379,7 +381,7 @@ void driver<Operation, Most>::tell_and_go_on(asio::cancellation_type_t type, boo
     tell(type, false, thrown);
     if (entered || life_.enter(place::cancellation, event)) {
         life_.occupancy.add(event);
-        rest();
+        go_on_as_occupant();
     }
     if (thrown)
         std::rethrow_exception(thrown);
@@ -387,9 +389,9 @@ void driver<Operation, Most>::tell_and_go_on(asio::cancellation_type_t type, boo
 
 /// Continues as the occupant. Usually there is no step left.
 template <typename Operation, unsigned Most>
-inline void driver<Operation, Most>::rest() {
+inline void driver<Operation, Most>::go_on_as_occupant() {
     life_step const next = life_.next_in_rest();
-    if (next != life_step::leave || leave())
+    if (next != life_step::leave || leave_unless_events())
         go_on(next);
 }
 
@@ -408,7 +410,7 @@ void driver<Operation, Most>::on_scope_notice_failed() {
         return; // the occupant handles it
     life_.occupancy.add(life_event::scope_noticed);
     try {
-        return self().post(operation_turn::continuation_aside);
+        return self().post(operation_turn::continuation_during_attempt);
     } catch (...) {
         life_.occupancy.take(life_event::scope_noticed);
     }
@@ -448,7 +450,7 @@ void driver<Operation, Most>::on_turn(operation_turn turn) {
     case operation_turn::delivery:
         return self().deliver();
     case operation_turn::continuation:
-    case operation_turn::continuation_aside:
+    case operation_turn::continuation_during_attempt:
         life_.go_to_executor();
         return go_on();
     case operation_turn::timer_notice:
@@ -469,7 +471,7 @@ void driver<Operation, Most>::on_turn_dropped(operation_turn turn) noexcept {
     case operation_turn::delivery:
         return self().dissolve();
     case operation_turn::continuation:
-    case operation_turn::continuation_aside:
+    case operation_turn::continuation_during_attempt:
         life_.lose_executor();
         return drop(life_.occupancy.take_all());
     case operation_turn::after_wait:

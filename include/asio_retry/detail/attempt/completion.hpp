@@ -149,7 +149,7 @@ void set_failure(Disposition& to, error_code const& code, std::exception_ptr con
 template <typename... Values>
 std::exception_ptr exhausted_with(Values&&... values) noexcept;
 
-/// What a completion signature says about success and failure.
+/// Success and failure in a completion signature.
 template <typename Signature>
 struct completion {
     static constexpr bool has_error = false;

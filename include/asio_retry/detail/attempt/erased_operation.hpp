@@ -155,8 +155,8 @@ private:
     template <typename Callable>
     static consteval auto prepare_of() -> void (*)(void*, retry_machine&) {
         if constexpr (operation_form<Callable>::prepares)
-            return [](void* memory, retry_machine& decides) {
-                operation_form<Callable>::prepare(get<Callable>(memory), decides);
+            return [](void* memory, retry_machine& machine) {
+                operation_form<Callable>::prepare(get<Callable>(memory), machine);
             };
         else
             return nullptr;

@@ -27,9 +27,9 @@ namespace asio_retry::detail {
 /// Whether attempts need a strand: an emission must not reach a coroutine while it runs. An awaitable of a
 /// typed executor cannot run in a strand.
 template <typename Result>
-inline constexpr bool attempts_want_strand = false;
+inline constexpr bool attempts_need_strand = false;
 template <typename Value>
-inline constexpr bool attempts_want_strand<asio::awaitable<Value, asio::any_io_executor>> = true;
+inline constexpr bool attempts_need_strand<asio::awaitable<Value, asio::any_io_executor>> = true;
 
 /// Runs attempts that are awaitables, all in one coroutine. It is spawned for the first attempt, and renews its
 /// own cancellation state for each attempt.

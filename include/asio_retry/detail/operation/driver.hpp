@@ -30,16 +30,16 @@ struct timed_request;
 
 enum class operation_turn : unsigned char {
     after_wait,
-    delivery,           ///< delivers a result that was there before the initiating function returned
-    continuation,       ///< continues the operation after the initiating function or a cancellation
-    continuation_aside, ///< continues while an attempt may run; any thread may queue this and the turns below
+    delivery,                    ///< delivers a result that was there before the initiating function returned
+    continuation,                ///< continues the operation after the initiating function or a cancellation
+    continuation_during_attempt, ///< any thread may queue this turn and the turns below
     timer_notice,
     scope_notice,
 };
 
 /// Whether any thread may queue it, so that the handler's allocator must not be used.
 constexpr bool comes_from_any_thread(operation_turn turn) noexcept {
-    return turn >= operation_turn::continuation_aside;
+    return turn >= operation_turn::continuation_during_attempt;
 }
 
 /// The type-independent state of an attempt.
@@ -86,7 +86,7 @@ constexpr cancellation_wish wish_of(asio::cancellation_type_t type) noexcept {
     return (type & total) != none ? cancellation_wish::total : cancellation_wish::nothing;
 }
 
-/// What a cancellation or a request of the scope leads to.
+/// The consequences of a cancellation or of a request of the scope.
 struct interruption_wish {
     bool tells = false;  ///< emit to the running attempts
     bool leaves = false; ///< leave behind the attempts that do not end
@@ -98,7 +98,7 @@ struct interruption_wish {
 /// step, `Operation` asks its machine, and the driver carries out the step with Asio and the scheduler.
 ///
 /// Attempts, turns, the scheduler, the scope and cancellations call in, from any thread. Each of them enters
-/// the operation, puts its event into `life_`, and takes steps until `leave` finds no event (see
+/// the operation, puts its event into `life_`, and takes steps until `leave_unless_events` finds none (see
 /// driver_loop.hpp). One thread at a time is in the operation; another thread leaves its events with that
 /// thread. If there is no memory to queue a step on its executor, the step is done on the present thread.
 template <typename Operation, unsigned Most>
@@ -171,7 +171,7 @@ protected:
 
     /// Lets other threads in. Afterwards the caller uses only its own copies.
     void let_others_in() {
-        if (leave())
+        if (leave_unless_events())
             go_on();
     }
 
@@ -241,12 +241,12 @@ private:
     static life_event event_of(attempt_state const& attempt) noexcept {
         return attempt_ended(Most == 1 ? 1 : attempt.number());
     }
-    bool leave();
+    bool leave_unless_events();
     bool go_on_with_events(life_event events);
     void go_on_quietly() noexcept;
     void take_steps(life_step step, std::exception_ptr& thrown);
     void deliver(life_step step);
-    bool take(life_step step, std::exception_ptr& thrown);
+    bool perform(life_step step, std::exception_ptr& thrown);
     life_step carry_out(plan next, std::exception_ptr& thrown);
     life_step fail(std::exception_ptr& thrown);
     void obey(timed_request const& request, std::exception_ptr& thrown);
@@ -254,7 +254,7 @@ private:
     void keep_exception(attempt_state& attempt, life_event ended, std::exception_ptr& thrown);
     void tell(asio::cancellation_type_t type, bool is_planned, std::exception_ptr& thrown);
     void tell_and_go_on(asio::cancellation_type_t type, bool asks);
-    void rest();
+    void go_on_as_occupant();
     void cut_wait_short();
     void drop(life_event events) noexcept;
 

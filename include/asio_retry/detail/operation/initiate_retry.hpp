@@ -382,14 +382,14 @@ inline constexpr std::size_t operation_place<First, Others...> = 1;
 
 /// Whether the first argument is a retry_scope that is temporary or const.
 template <typename...>
-inline constexpr bool is_led_by_lost_scope = false;
+inline constexpr bool begins_with_unusable_scope = false;
 template <typename First, typename... Others>
-inline constexpr bool is_led_by_lost_scope<First, Others...> =
+inline constexpr bool begins_with_unusable_scope<First, Others...> =
     std::same_as<std::remove_cvref_t<First>, retry_scope> && !std::convertible_to<First, retry_scope&>;
 
 template <typename Policy, typename... Args>
 inline constexpr bool has_policy_in_place =
-    !is_led_by_lost_scope<Args...> && sizeof...(Args) > operation_place<Args...> + 1 &&
+    !begins_with_unusable_scope<Args...> && sizeof...(Args) > operation_place<Args...> + 1 &&
     policy_place<Policy, Args...> == operation_place<Args...> + 1;
 
 // --- temporaries that g++ before 13 destroys twice

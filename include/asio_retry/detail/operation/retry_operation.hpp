@@ -200,7 +200,7 @@ private:
 template <typename Form>
 inline constexpr bool wants_strand = [] {
     if constexpr (Form::returns_awaitable)
-        return attempts_want_strand<typename Form::result_type>;
+        return attempts_need_strand<typename Form::result_type>;
     else
         return false;
 }();
