@@ -198,7 +198,7 @@ bool operation_limits::end_attempt(retry_settings const& settings, interruption 
     }
     if (settings.clamp && !stable_for && has_deadline()) {
         auto const bits = std::bit_width(static_cast<std::uint64_t>(took(now).count()));
-        longest_attempt_ = std::max(longest_attempt_, static_cast<unsigned char>(bits));
+        bits_of_longest_ = std::max(bits_of_longest_, static_cast<unsigned char>(bits));
     }
     if (rare_ && stopped == interruption::attempt_timeout)
         rare_->reached = limit_of_attempt(settings);
@@ -259,17 +259,17 @@ std::optional<stop_reason> operation_limits::fit_wait(retry_settings const& sett
         least -= std::min(least, waited);
     }
     bool const is_last = delay > allowed;
-    if (is_at_edge() || (is_last && (!clamps || allowed <= duration::zero())))
+    if (was_cut() || (is_last && (!clamps || allowed <= duration::zero())))
         return limit;
     if (clamps) {
-        duration const shorter = std::min({delay, allowed, wait_before(deadline_, longest_attempt_, now)});
+        duration const shorter = std::min({delay, allowed, wait_before(deadline_, bits_of_longest_, now)});
         if (allowed < least)
             return limit;
         delay = std::max(least, shorter);
         if (is_last && !rare(settings))
             return limit;
         if (is_last)
-            rare_->edge = saturating_add(now, delay);
+            rare_->cut_to = saturating_add(now, delay);
     }
     if (!count_wait(settings, delay))
         return stop_reason::elapsed;
@@ -277,16 +277,16 @@ std::optional<stop_reason> operation_limits::fit_wait(retry_settings const& sett
 }
 
 /// Whether the wait that is over was cut short to end at a limit: then one more attempt may begin there.
-bool operation_limits::is_at_edge() const noexcept {
-    return rare_ && rare_->edge;
+bool operation_limits::was_cut() const noexcept {
+    return rare_ && rare_->cut_to;
 }
 
 /// A wait is over. Returns whether the operation ends at its deadline.
 bool operation_limits::end_wait(time_point now) noexcept {
-    if (!is_at_edge())
+    if (!was_cut())
         return now > deadline_;
-    if (now < rare_->edge) // the wait was ended early
-        rare_->edge.reset();
+    if (now < rare_->cut_to) // the wait was ended early
+        rare_->cut_to.reset();
     return false;
 }
 

@@ -35,7 +35,7 @@ struct rare_state {
         std::fill(rules.begin(), rules.end(), rule_state());
         refusals = 0;
         waited = duration::zero();
-        edge.reset();
+        cut_to.reset();
         initiated = std::min(initiated, started);
     }
 
@@ -43,7 +43,7 @@ struct rare_state {
     attempt_pulse pulse;
     bool has_pulse = false;                         // an attempt must report to avoid its limit
     time_point healthy_since = (time_point::max)(); // reported by the running attempt
-    std::optional<time_point> edge;                 // the end of the last wait, if it was cut to end at a limit
+    std::optional<time_point> cut_to;               // the end of the last wait, if it was cut to end at a limit
     std::uint64_t refusals = 0;                     // since the last reset of the failures
     duration waited{};                              // since the last reset; for max_waited
     time_point initiated = (time_point::max)();     // the start before the first reset

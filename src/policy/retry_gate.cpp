@@ -165,19 +165,19 @@ private:
 
     static constexpr int most_moves = 3;
 
-    /// The attempt needs a record: gate `count` has admitted it with `answer`, and the first `count` gates at
+    /// The attempt needs a record: gate `index` has admitted it with `answer`, and the gates before it at
     /// `now`.
-    admission admit_with(admission const& answer, std::size_t count, std::uint64_t number,
+    admission admit_with(admission const& answer, std::size_t index, std::uint64_t number,
                          time_point now) noexcept {
         std::uint64_t const ticket = detail::new_gate_ticket();
         record* const made = make(ticket);
         if (!made) {
-            gates_[count]->on_end(detail::unbegun(number, answer));
-            end_first(count, number, now);
+            gates_[index]->on_end(detail::unbegun(number, answer));
+            end_first(index, number, now);
             return {(time_point::max)(), detail::no_memory_error()};
         }
-        std::fill_n(made->parts.begin(), count, record::part{now, true, 0});
-        made->parts[count] = {answer, true, 0};
+        std::fill_n(made->parts.begin(), index, record::part{now, true, 0});
+        made->parts[index] = {answer, true, 0};
         return ask({made, ticket, nullptr, number, now});
     }
 

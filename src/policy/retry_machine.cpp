@@ -309,8 +309,8 @@ retry_action retry_machine::end_cancelled(time_point now) {
 retry_action retry_machine::end_after(stop_reason reason, verdict const& failure, time_point now) {
     if (cancelled())
         return give_up(stop_reason::cancelled, failure, detail::aborted_error(), now);
-    bool const is_unmarked = failure.is_permanent() && !policy_.settings().is_nested;
-    if (!is_out_of_time(interrupted_by_) && !is_unmarked)
+    bool const unwraps_permanent = failure.is_permanent() && !policy_.settings().is_nested;
+    if (!is_out_of_time(interrupted_by_) && !unwraps_permanent)
         return give_up(reason, failure, error_code(), now);
     return give_up(reason, failure, failure.error(), now, failure.exception());
 }

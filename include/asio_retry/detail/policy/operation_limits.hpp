@@ -100,7 +100,7 @@ private:
                            time_point earliest) const noexcept;
     time_limit limit_of_attempt(retry_settings const& settings) const noexcept;
     time_point initiated() const noexcept;
-    bool is_at_edge() const noexcept;
+    bool was_cut() const noexcept;
     ASIO_RETRY_DECL void forget_rare() noexcept;
 
     time_point started_{};
@@ -109,7 +109,7 @@ private:
     cancellation_probe const* probe_ = nullptr;
     rare_state* rare_ = nullptr;                // owned; made when it is needed
     interruption expired_ = interruption::none; // the limit that stops the running attempt
-    unsigned char longest_attempt_ = 0;         // bit width of its nanoseconds; for `clamp` with a deadline
+    unsigned char bits_of_longest_ = 0;         // bit width of its nanoseconds; for `clamp` with a deadline
 };
 
 } // namespace asio_retry::detail
