@@ -107,8 +107,8 @@ private:
     std::size_t times_empty_ = 0;
     std::size_t max_pending_ = std::size_t(-1);
     std::size_t pending_ = 0;
-    std::size_t without_need_ = 0; // counted operations that have ended and take no room
-    std::size_t without_room_ = 0; // operations that found no room, and are about to end
+    std::size_t ended_but_counted_ = 0; // they take no room
+    std::size_t without_room_ = 0;      // operations that found no room, and are about to end
     std::size_t stopped_attempts_ = 0;
     bool missed_ = false; // a member here or below has missed a request
 };

@@ -219,7 +219,7 @@ bool scope_node::unlink(scope_member& member, bool waits, bool makes_room) noexc
     if (member.is_linked())
         members::erase(member);
     for (scope_node* scope = makes_room ? this : nullptr; scope; scope = scope->parent_)
-        ++scope->without_need_;
+        ++scope->ended_but_counted_;
     return true;
 }
 
@@ -261,7 +261,7 @@ bool scope_node::enter(scope_member* member) {
         members_.push_back(*member);
     bool has_room = true;
     for (scope_node* scope = this; scope; scope = scope->parent_)
-        has_room = has_room && scope->pending_ - scope->without_need_ < scope->max_pending_;
+        has_room = has_room && scope->pending_ - scope->ended_but_counted_ < scope->max_pending_;
     for (scope_node* scope = this; scope; scope = scope->parent_)
         ++(has_room ? scope->pending_ : scope->without_room_);
     return has_room;
@@ -270,7 +270,7 @@ bool scope_node::enter(scope_member* member) {
 /// Precondition: the mutex is held.
 void scope_node::uncount(scope_room room) noexcept {
     --(room == scope_room::none ? without_room_ : pending_);
-    without_need_ -= room == scope_room::made;
+    ended_but_counted_ -= room == scope_room::made;
 }
 
 /// Schedules the teller before a join ends, because its handler may destroy the context.

@@ -48,14 +48,14 @@ void scope_tree::take_steps(int steps, scope_work& work) noexcept {
     }
 }
 
-bool scope_tree::leave_to_teller(std::shared_ptr<scope_tree> const& itself) noexcept {
+bool scope_tree::leave_to_teller(std::shared_ptr<scope_tree> const& tree) noexcept {
     if (asked_.empty() || teller_)
         return true;
     bool const may_run =
         boost::asio::has_service<retry_scheduler>(context_); // otherwise the context is being destroyed
     if (!may_run || !schedule())
         return false;
-    teller_ = itself;
+    teller_ = tree;
     return true;
 }
 

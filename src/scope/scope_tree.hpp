@@ -53,7 +53,7 @@ public:
     void take_steps(int steps, scope_work& work) noexcept;
 
     /// Leaves the other steps to the teller. Returns false if it cannot run; then `take_rest` has to follow.
-    bool leave_to_teller(std::shared_ptr<scope_tree> const& itself) noexcept;
+    bool leave_to_teller(std::shared_ptr<scope_tree> const& tree) noexcept;
     /// @}
 
     /// Makes all other steps.

@@ -110,8 +110,8 @@ private:
 class scope_state;
 using scope_handle = counted_handle<scope_state>;
 
-/// What a retry_scope shares with the operations started in it, which may outlive it and its context. The last
-/// handle destroys the executor. The rest of the state is a `scope_node` of the library.
+/// The state that a retry_scope shares with the operations started in it. They may outlive the retry_scope and
+/// its context. The last handle destroys the executor. The rest of the state is a `scope_node` of the library.
 class ASIO_RETRY_DECL scope_state {
 public:
     static scope_handle create(boost::asio::any_io_executor executor, scope_handle const& parent,
