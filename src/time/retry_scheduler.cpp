@@ -98,7 +98,7 @@ bool retry_scheduler::schedule_early(detail::wait_node& node) {
 }
 
 void retry_scheduler::go_on_in(boost::asio::io_context& own) noexcept {
-    impl_->waits.go_on_in(own);
+    impl_->waits.set_context(own);
 }
 
 bool retry_scheduler::has_one_thread() const noexcept {

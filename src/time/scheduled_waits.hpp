@@ -91,7 +91,7 @@ public:
             return false;
         take_back(node);
         waits_.end_early(node);
-        go_on_in(here);
+        set_context(here);
         if (!turn_.post())
             arm_for(at_once);
         return true;
@@ -127,13 +127,13 @@ public:
     }
 
     /// Stores the io_context of these waits, so that turns can be posted. Thread safety: needs no mutex.
-    void go_on_in(boost::asio::io_context& own) noexcept { turn_.go_on_in(own); }
+    void set_context(boost::asio::io_context& own) noexcept { turn_.set_context(own); }
 
     enum class due { none, ended, no_memory };
 
     /// Ends the first wait that is over at `limit`. Without memory to end it, the wait goes on.
     due end_due(time_point limit) {
-        unsigned moves = any_number;
+        unsigned moves = unlimited;
         wait_node* const node = take_due(limit, moves);
         return node ? end(*node) : due::none;
     }
@@ -191,12 +191,12 @@ public:
 
 private:
     static constexpr time_point at_once{};
-    static constexpr unsigned any_number = std::numeric_limits<unsigned>::max();
-    static constexpr std::size_t few = 16;         // up to so many waits end exactly
-    static constexpr unsigned portion = 64;        // waits that begin before the wheel follows the clock
+    static constexpr unsigned unlimited = std::numeric_limits<unsigned>::max();
+    static constexpr std::size_t most_exact_waits = 16; // up to so many waits end exactly
+    static constexpr unsigned portion = 64;             // waits that begin before the wheel follows the clock
     static constexpr unsigned most_arrivals = 256; // after so many a thread waits for the mutex to admit them
     static constexpr duration pause_without_memory = std::chrono::milliseconds(1);
-    static constexpr duration hand_over = std::chrono::milliseconds(1); // then the timer takes over a turn
+    static constexpr duration takeover_delay = std::chrono::milliseconds(1); // then the timer takes over a turn
 
     /// Holds the mutex, and has put all arrivals into the wheel. It has no std::unique_lock, whose destructor
     /// g++ calls out of line.
@@ -253,20 +253,20 @@ private:
         waits_.erase(node);
         if (waits_.empty() && !waits_.any_ended_early())
             timer_.disarm();
-        else if (waits_.size() == few)
+        else if (waits_.size() == most_exact_waits)
             arm(); // a few waits end exactly
     }
 
     /// How late a wait may end for the sake of others. A manual clock is exact.
     duration tolerance() const noexcept {
-        return manual_now_ || waits_.size() <= few ? duration::zero() : slack.load();
+        return manual_now_ || waits_.size() <= most_exact_waits ? duration::zero() : slack.load();
     }
 
     time_point wake_up_for(time_point expiry) const noexcept { return saturating_add(expiry, tolerance()); }
 
     /// Arms the timer for the first wait or for the next preparation.
     void arm() {
-        if (auto const expiry = waits_.next_expiry(few))
+        if (auto const expiry = waits_.next_expiry(most_exact_waits))
             arm_for(std::min(wake_up_for(*expiry), next_preparation()));
     }
 
@@ -310,13 +310,14 @@ private:
     /// Arms the timer before a turn ends waits. If a handler throws or blocks during the turn, the timer ends
     /// the other waits a little later. Most turns are over by then, and need not arm the timer again.
     void arm_ahead(time_point begin) {
-        auto const expiry = waits_.any_ended_early() ? begin : waits_.next_expiry(few);
+        auto const expiry = waits_.any_ended_early() ? begin : waits_.next_expiry(most_exact_waits);
         if (!expiry)
             return;
         time_point const preparation = next_preparation();
-        arm_for(std::min(*expiry, preparation) <= begin
-                    ? saturating_add(begin, std::clamp(slack.load() / 4 * 3, hand_over / 2, hand_over))
-                    : std::min(wake_up_for(*expiry), preparation));
+        arm_for(
+            std::min(*expiry, preparation) <= begin
+                ? saturating_add(begin, std::clamp(slack.load() / 4 * 3, takeover_delay / 2, takeover_delay))
+                : std::min(wake_up_for(*expiry), preparation));
     }
 
     void arm_for(time_point wake_up) {
@@ -336,7 +337,7 @@ private:
     template <typename Note>
     void take_turn(Note note_why) {
         time_point const begin = now();
-        unsigned moves = manual_now_ ? any_number : moves_per_turn;
+        unsigned moves = manual_now_ ? unlimited : moves_per_turn;
         wait_node* node = begin_turn(begin, moves, note_why);
         for (unsigned ended = 1; node; ++ended) {
             if (end(*node) == due::no_memory)
