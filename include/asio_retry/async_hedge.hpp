@@ -95,7 +95,7 @@ auto async_hedge(Args&&...) {
     constexpr auto policy = detail::policy_place<hedge_policy, Args...>;
     constexpr auto operation = detail::operation_place<Args...>;
     constexpr bool is_there = policy != sizeof...(Args);
-    constexpr bool is_lost = detail::is_led_by_lost_scope<Args...>;
+    constexpr bool is_lost = detail::begins_with_unusable_scope<Args...>;
     constexpr bool is_other = !is_there && detail::has_policy<retry_policy, Args...>;
     static_assert(!is_lost,
                   "async_hedge: the scope must be a variable that is not const and outlives the operations "

@@ -60,7 +60,7 @@ public:
             tell_.tell_loss(attempts_);
     }
 
-    retry_policy const& policy() const noexcept { return policy_; } ///< the policy by which it decides
+    retry_policy const& policy() const noexcept { return policy_; } ///< the policy of the operation
 
     /// @name Before the start
     /// @{
@@ -81,18 +81,20 @@ public:
     void expect_marks() noexcept { tell_.expect_marks(); }
     /// Makes a value that stays a failure end the operation with `error::exhausted`.
     void expect_errors() noexcept { names_rejected_ = true; }
-    /// Takes the attempts for ticks: the gate is asked for retries alone, and the observer hears nothing.
+    /// Makes the attempts ticks of a backoff_ticker: the gate sees only retries, and the observer hears
+    /// nothing.
     void expect_ticks() noexcept { tell_.expect_ticks(); }
-    /// Says that nobody can wake the operation, so that it waits in no queue of a gate.
+    /// Makes the operation wait in no queue of a gate, because nobody can wake it.
     void expect_no_wake_up() noexcept { tell_.expect_no_wake_up(); }
-    /// Asks `probe`, which must outlive it, before every initiation and after every callback whether to stop.
+    /// Asks `probe` before every initiation and after every callback whether to stop. `probe` must outlive the
+    /// machine.
     void watch(detail::cancellation_probe const& probe) noexcept { limits_.watch(probe); }
 
     bool limits_attempts() const noexcept { return limits_attempts_; } ///< whether an attempt may be cancelled
     bool measures_time() const noexcept { return measures_time_; }     ///< whether `start` needs the time
-    /// Whether it needs to hear of a success.
+    /// Whether the driver must call `on_success`.
     bool tells_success() const noexcept { return tell_.is_told(); }
-    bool is_observed() const noexcept { return tell_.needs_time_of_success(); } ///< and of its time
+    bool is_observed() const noexcept { return tell_.needs_time_of_success(); } ///< and pass the time
     /// Whether the first attempt may begin without a question to the gate, a probe or the clock.
     bool asks_nothing() const noexcept {
         return stopping_ == stopping::no && !measures_time_ && !tell_.is_told() && !limits_.probe();
@@ -146,12 +148,11 @@ public:
 
     /// The wait ended, or a cancellation or a `retry_now` cut it short.
     retry_action on_wait_over(time_point now) { return end_wait(now, nullptr); }
-    retry_action on_wait_over(time_point now, random& source) {
-        return end_wait(now, &source);
-    } ///< with jitter
-    /// Whether the wait is in the queue of a gate, which ends it with `wake(who)` on any thread.
+    /// Like `on_wait_over(now)`, with jitter after a refusal.
+    retry_action on_wait_over(time_point now, random& source) { return end_wait(now, &source); }
+    /// Lets the gate that holds the attempt end the wait with `wake(who)`, on any thread.
     ///
-    /// To be called when the wait has begun. Returns false if the wait is over already.
+    /// Call this when the wait has begun. Returns false if the wait is over already.
     bool listen_to_gate(void (*wake)(void*) noexcept, void* who) noexcept { return tell_.listen(wake, who); }
     bool may_be_queued() const noexcept { return tell_.is_held(); } ///< whether a gate may end the wait
     /// The operation is about to be destroyed: it leaves the queue, so that no thread calls `wake` any more.
@@ -162,8 +163,8 @@ public:
 
     /// Cancels for good: no further attempt begins, and the running attempt is cancelled too.
     ///
-    /// It does not change events that have happened already. At or after the operation's deadline it counts as
-    /// the deadline, because a limit around the operation ends at the same time and may come first.
+    /// It does not change events that have happened already. At or after the operation's deadline a
+    /// cancellation counts as the deadline, because an outer limit may fire at the same time, and first.
     ASIO_RETRY_DECL void cancel(time_point now = (time_point::min)()) noexcept;
     /// Whether the running attempt is being cancelled already.
     bool tells_attempt() const noexcept { return stopping_ >= stopping::cancelled; }
@@ -186,15 +187,15 @@ public:
     time_point attempt_limit(time_point now) noexcept {
         return limits_.attempt_limit(policy_.settings(), now, tell_.attempts_speak());
     }
-    /// When to cancel the attempt, now that the time `reached` has come.
+    /// When to cancel the attempt, after the time `reached` has come.
     ///
-    /// `reached` is an answer of `attempt_limit` or of this function. The attempt may have reported progress
-    /// meanwhile: if the answer is still to come, ask again then.
+    /// `reached` is an answer of `attempt_limit` or of this function. If the attempt has reported progress
+    /// meanwhile, the answer may be later than `reached`: wait until then and ask again.
     time_point renewed_limit(time_point reached) const noexcept {
         return limits_.renewed_limit(policy_.settings(), reached);
     }
-    /// The attempt reached that limit and is being cancelled. Answers when to cancel it again, because of a
-    /// later limit.
+    /// Call this when the attempt is cancelled at the limit `reached`. Returns when a later limit cancels it
+    /// again.
     ///
     /// The attempt may have missed the first cancellation, or may hang in its clean-up. time_point::max() for
     /// never.
@@ -202,7 +203,7 @@ public:
         return limits_.on_attempt_limit(policy_.settings(), reached);
     }
 
-    /// Tells that the connection, or whatever the running attempt has set up, works.
+    /// The running attempt reports that its connection works.
     void on_healthy(time_point now) noexcept { limits_.on_healthy(policy_.settings(), now); }
     /// Tells that the running attempt has made progress, which may move its limit.
     void on_progress(time_point now) noexcept { limits_.on_progress(now); }
@@ -234,7 +235,7 @@ private:
     // From `cancelled` on the running attempt is cancelled, too; `late`: at the deadline, or later.
     enum class stopping : unsigned char { no, drained, cancelled, late };
 
-    // The steps, which tell_ hears of.
+    // The steps. They report to `tell_`.
     ASIO_RETRY_DECL retry_action begin(time_point now, random* source);
     ASIO_RETRY_DECL bool start_clock(time_point now) noexcept;
     ASIO_RETRY_DECL bool is_admitted(time_point now) noexcept;
@@ -275,16 +276,16 @@ private:
 
     retry_policy policy_;
     std::uint64_t attempts_ = 0;
-    std::uint64_t failures_ = 0; // this and the start, since the last reset
+    std::uint64_t failures_ = 0; // since the last reset; a reset also moves the start in `limits_`
     detail::jitter_course course_;
     detail::narrator tell_;
-    ASIO_RETRY_NO_UNIQUE_ADDRESS detail::operation_limits limits_; // what follows fits into its last word
+    ASIO_RETRY_NO_UNIQUE_ADDRESS detail::operation_limits limits_; // the members below use its last word
     stopping stopping_ = stopping::no;
-    interruption interrupted_by_ = interruption::none; // the last attempt
-    detail::retry_wish wish_{};                        // about the last failure
+    interruption interrupted_by_ = interruption::none; // of the last attempt
+    detail::retry_wish wish_{};                        // answer of `retry_if` to the last failure
     bool limits_attempts_ = false;
     bool measures_time_ = false;
-    bool names_rejected_ = false; // by an error of its own
+    bool names_rejected_ = false; // a value that stays rejected becomes error::exhausted
 };
 
 } // namespace asio_retry

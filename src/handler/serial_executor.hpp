@@ -31,7 +31,7 @@ public:
     serial_function& operator=(serial_function const&) = delete;
     virtual ~serial_function() = default;
 
-    /// Destroys itself before the call, because the function may need the memory.
+    /// Frees its memory, then calls the function: the function may need the memory.
     virtual void run() = 0;
 
     serial_function* next = nullptr;
@@ -74,7 +74,7 @@ public:
     /// @name Of the turn
     /// @{
     /// Runs the functions that wait already, one after the other. Later functions get another turn, so that
-    /// other handlers have theirs.
+    /// other handlers of the context run in between.
     void run_turn();
 
     /// Returns whether the caller has to post another turn.
@@ -96,7 +96,7 @@ private:
     brief_mutex mutex_;
     bool is_taken_ = false;
     bool is_closed_ = false;
-    std::atomic<void const*> runner_ = nullptr; // the mark of its thread
+    std::atomic<void const*> runner_ = nullptr; // identifies the thread that has the turn
     serial_function* first_ = nullptr;
     serial_function** last_ = &first_;
     alignas(std::max_align_t) std::byte memory_[128]; // 96 are needed on Windows
@@ -233,7 +233,7 @@ public:
 private:
     template <typename Function>
     static void run(Function&& function) {
-        std::decay_t<Function> taken(std::forward<Function>(function)); // the caller's may be gone meanwhile
+        std::decay_t<Function> taken(std::forward<Function>(function)); // the call may destroy `function`
         std::move(taken)();
     }
 

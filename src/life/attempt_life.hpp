@@ -7,7 +7,7 @@
 #include <thread>
 #endif
 
-// Inline in the sources that drive operations. No program compiles it.
+// Only sources of the library include this file.
 namespace asio_retry::detail {
 
 // --- who is in

@@ -28,7 +28,7 @@ void awaited_presence::end() noexcept {
         return;
     try {
         asio::post(counted_->ended_on, [presence = member().take_presence()] {});
-    } catch (...) { // it counts as ended here
+    } catch (...) { // no memory: the presence ends now
     }
 }
 
@@ -119,7 +119,7 @@ auto await_driver::begin_attempt() -> step {
     return take_step();
 }
 
-/// The coroutine is as it was before.
+/// Restores the executor and the cancellation state of the coroutine.
 void await_driver::give_back() noexcept {
     stack_.give_back();
     if (presence_)
@@ -139,7 +139,7 @@ void await_driver::end_attempt_here(bool calls_nothing) {
         move_ = move::back;
 }
 
-/// False also if it cannot be told.
+/// Returns false also if the executor cannot tell.
 bool await_driver::is_here() const noexcept {
     if (retry_scheduler* const found = course_.scheduler)
         return static_cast<asio::io_context&>(found->context()).get_executor().running_in_this_thread();
@@ -150,7 +150,7 @@ void await_driver::end_attempt() {
     thrown_ ? on_last_result_kept() : on_result_kept(has_failed());
 }
 
-/// The attempt failed before it began, or the coroutine cannot go on where it has to: the operation ends.
+/// Ends the operation: the attempt failed before it began, or the coroutine could not move.
 void await_driver::end_with(std::exception_ptr const& thrown) {
     put_failure(code_of(thrown), thrown);
     amend_result(conclude_failed());
@@ -167,7 +167,8 @@ void await_driver::rest() {
         resume(next);
 }
 
-/// If it cannot move, it goes on where it stands, and ends.
+/// Moves the coroutine to its strand, or back to its executor. If that fails, the operation ends on this
+/// thread.
 void await_driver::begin_move() {
     next_.store(step::rest, std::memory_order_relaxed);
     try {
@@ -178,7 +179,8 @@ void await_driver::begin_move() {
     }
 }
 
-/// The coroutine rests until the driver has its next step.
+/// Continues after the move: starts the operation, or ends its attempt. The coroutine rests until the driver
+/// stores its next step.
 void await_driver::go_on_moved(std::exception_ptr const* failure) {
     if (std::exchange(move_, move::none) == move::to_strand)
         start(failure);
@@ -222,13 +224,13 @@ void await_driver::start_attempt() {
     go(step::begin);
 }
 
-/// On the stack of the call that entered its strand the coroutine must come back in a turn. Otherwise many
-/// operations could begin and end without leaving the stack.
+/// If this stack has entered the strand, posts the delivery: otherwise many operations could begin and end on
+/// one stack.
 void await_driver::deliver() {
     if (stack_.has_moved() && stack_mark::find(&stack_)) {
         try {
             return post_own(operation_turn::delivery);
-        } catch (...) { // there is no other place to go on
+        } catch (...) { // no memory: resume the coroutine on this stack
         }
     }
     go(step::complete);
@@ -243,8 +245,8 @@ void await_driver::post(operation_turn turn) {
         return notice::post(timer_notice_, *this, stack_.executor(), turn);
     if (turn == operation_turn::scope_notice)
         return notice::post(scope_notice_, *this, stack_.executor(), turn);
-    if (turn == operation_turn::continuation_aside && !life_.occupancy.has(attempt_ended(1)))
-        throw std::bad_alloc(); // while its attempt runs it takes only notices
+    if (turn == operation_turn::continuation_during_attempt && !life_.occupancy.has(attempt_ended(1)))
+        throw std::bad_alloc(); // only notices may be queued during an attempt: the caller goes on here
     post_own(turn);
 }
 
@@ -252,7 +254,7 @@ void await_driver::post_expired(operation_turn turn) {
     turn == operation_turn::after_wait ? enter(turn) : post(turn);
 }
 
-/// Goes on in a turn of the executor. If this throws, nothing happened.
+/// Queues a turn on the coroutine's executor. If this throws, no turn is queued.
 template <typename Turn>
 void await_driver::post_own(Turn turn) {
     post_turn(stack_.executor(), stack_.executor(), *this, turn);

@@ -7,11 +7,11 @@
 
 namespace asio_retry::detail {
 
-/// A turn of `Of`, a part of a coroutine's frame, on an executor that runs one function at a time. It calls
+/// A queued turn for an object `Of` in a coroutine's frame. Its executor runs one function at a time. It calls
 /// `on_turn(turn)`, or `on_turn_dropped(turn)` if the executor will not run it.
 ///
-/// The frame may be destroyed while the notice is queued, so the notice has memory of its own: one block for
-/// all notices of a `place` in the frame, which deletes it.
+/// The frame may be destroyed while the notice is queued, so the notice has memory of its own. All notices of a
+/// `place` in the frame share one block. `Of` deletes the block, unless the notice was abandoned.
 template <typename Of, typename Turn>
 class coroutine_notice {
 public:
@@ -29,7 +29,7 @@ public:
             made = new coroutine_notice(of);
             in.store(made, std::memory_order_release);
         }
-        made->state_.store(state::queued, std::memory_order_release); // from here on `in` may be gone
+        made->state_.store(state::queued, std::memory_order_release); // from here on the frame may be destroyed
         try {
             post_turn(executor, executor, *made, turn);
         } catch (...) {
@@ -39,7 +39,7 @@ public:
         }
     }
 
-    /// Notifies no more. Returns false unless the notice is queued.
+    /// Cancels the notice. Returns false if it is not queued.
     static bool abandon(place& in) noexcept {
         coroutine_notice* const made = in.load(std::memory_order_acquire);
         if (!made || !made->leave_queue(state::abandoned))

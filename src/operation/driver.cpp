@@ -12,7 +12,7 @@ template class ASIO_RETRY_DEFINE_INSTANTIATION basic_membership<retry_driver>;
 
 retry_driver::~retry_driver() = default;
 
-// --- what types may replace
+// --- defaults that derived classes may replace
 
 void retry_driver::signal_attempt(asio::cancellation_type_t type) {
     emit(type);
@@ -75,10 +75,10 @@ void retry_driver::start_watched(bool is_scoped, bool can_be_cancelled) {
 retry_driver::plan retry_driver::refuse_start() {
     time_point const now = time_for(machine_);
     auto* const member = membership();
-    bool const has_only_no_room =
+    bool const lacks_only_room =
         (machine_.may_start(now) || machine_.was_refused()) && member && !member->has_room();
     return plan_for(
-        has_only_no_room ? machine_.refuse(no_buffer_space_error(), now) : begin(machine_, *this, now), now);
+        lacks_only_room ? machine_.refuse(no_buffer_space_error(), now) : begin(machine_, *this, now), now);
 }
 
 // --- what follows
@@ -109,7 +109,7 @@ inline retry_driver::plan retry_driver::plan_for(retry_action&& action, time_poi
         return begin_attempt(now);
     if (action.what == retry_action::kind::wait)
         return begin_wait(now, action.delay);
-    put_failure(*this, action.error, action.thrown); // no result is left
+    put_failure(*this, action.error, action.thrown); // before an attempt and after a wait there is no result
     return {.what = plan_kind::deliver};
 }
 
@@ -126,7 +126,7 @@ inline retry_driver::plan retry_driver::begin_wait(time_point now, duration dela
     return {.what = plan_kind::wait, .until = saturating_add(now, delay)};
 }
 
-/// A gate may end the wait, and may have done so before it began.
+/// Registers with the gate. The gate may have ended the wait already.
 inline void retry_driver::on_waiting() noexcept {
     if (!machine_.may_be_queued())
         return;
@@ -135,7 +135,7 @@ inline void retry_driver::on_waiting() noexcept {
         wake();
 }
 
-/// The limit moves if the attempt has reported something.
+/// If the attempt has reported progress, arms the later limit. Otherwise stops the attempt.
 retry_driver::plan retry_driver::end_limited_attempt() {
     time_point const reached = expiry();
     if (machine_.hears_attempt()) {
@@ -152,7 +152,7 @@ void retry_driver::on_told_of_limit() noexcept {
 
 // --- the end of an attempt
 
-/// If nothing else can happen to the operation, the handler is called without a further step.
+/// Delivers a success without the loop, if nothing else can happen to the operation.
 bool retry_driver::succeeds_at_once(attempt_state const& attempt) {
     if (attempt.outcome != fate::succeeded)
         return false;
@@ -188,7 +188,7 @@ retry_driver::plan retry_driver::judge(attempt_state& attempt, std::exception_pt
         return {.what = plan_kind::deliver};
     if (attempt.outcome == fate::lost)
         put_failure(attempt, no_memory_error(), std::make_exception_ptr(std::bad_alloc()));
-    if (attempt.outcome == fate::succeeded) { // which needs no decision
+    if (attempt.outcome == fate::succeeded) { // a success needs no decision
         machine_.on_success(machine_.is_observed() ? now() : time_point());
         return {.what = plan_kind::deliver};
     }

@@ -14,11 +14,14 @@
 #include <exception>
 #include <utility>
 
-// How a driver works, for the files that instantiate it.
+// Definitions of `driver`, only for the files that instantiate it. An entry point (the end of an attempt, a
+// turn, an expiry, a cancellation) enters the operation and calls `go_on`. `take_steps` is the loop: it carries
+// out the step that `life_` names, until `leave_unless_events` finds none, or until `deliver` ends the
+// operation.
 
 namespace asio_retry::detail {
 
-/// When a wait ends that is to end within `spread`.
+/// A random time from `now` to before `now + spread`.
 inline time_point time_within(duration spread, time_point now, random& source) {
     return saturating_add(now, source.uniform(duration::zero(), (std::max)(spread, duration(1)) - duration(1)));
 }
@@ -57,9 +60,9 @@ void driver<Operation, Most>::go_on() {
 }
 
 template <typename Operation, unsigned Most>
-[[gnu::noinline]] // or each end of an attempt is dearer
+[[gnu::noinline]] // inlining would slow down each end of an attempt
 void driver<Operation, Most>::go_on(life_step first) {
-    std::exception_ptr thrown; // by an attempt that was stopped
+    std::exception_ptr thrown; // by a cancellation handler, or because no result can be made
     take_steps(first, thrown);
     if (thrown)
         std::rethrow_exception(thrown);
@@ -74,7 +77,7 @@ void driver<Operation, Most>::go_on_with(plan first) {
     } catch (...) {
         step = fail(thrown);
     }
-    if (step != life_step::leave || leave())
+    if (step != life_step::leave || leave_unless_events())
         take_steps(step, thrown);
     if (thrown)
         std::rethrow_exception(thrown);
@@ -89,20 +92,20 @@ void driver<Operation, Most>::take_steps(life_step step, std::exception_ptr& thr
                     carry_out(step == life_step::ask ? self().next(life_.take_question())
                                                      : self().judge(self().attempt(life_.take_ended()), thrown),
                               thrown);
-            else if (step == life_step::leave || take(step, thrown))
+            else if (step == life_step::leave || perform(step, thrown))
                 step = life_.next();
             else
                 return;
         } catch (...) { // no memory, or an executor that takes no function
             step = fail(thrown);
         }
-        if (step == life_step::leave && !leave())
+        if (step == life_step::leave && !leave_unless_events())
             return;
     }
     deliver(step);
 }
 
-/// For callers that can receive no exception of the user's code.
+/// Like `go_on`, but swallows exceptions: the caller cannot receive those of the user's code.
 template <typename Operation, unsigned Most>
 void driver<Operation, Most>::go_on_quietly() noexcept {
     try {
@@ -132,17 +135,17 @@ void driver<Operation, Most>::deliver(life_step step) {
 
 /// Returns whether to go on.
 template <typename Operation, unsigned Most>
-bool driver<Operation, Most>::take(life_step step, std::exception_ptr& thrown) {
+bool driver<Operation, Most>::perform(life_step step, std::exception_ptr& thrown) {
     switch (step) {
     case life_step::take_request:
         life_.request_taken();
         obey(self().membership()->take_request(), thrown);
         return true;
     case life_step::free_timer:
-        return disarm() || leave(); // or the notice's turn asks for it again
+        return disarm() || leave_unless_events(); // if the notice is queued, its turn repeats this step
     case life_step::unlink:
         if (!self().membership()->unlink(life_.running() == 0))
-            return leave(); // the notice's turn asks for it again
+            return leave_unless_events(); // the turn of the scope's notice repeats this step
         life_.unlinked();
         return true;
     default:
@@ -151,9 +154,9 @@ bool driver<Operation, Most>::take(life_step step, std::exception_ptr& thrown) {
     }
 }
 
-/// Returns the next step. Most often that needs no question to the life.
+/// Carries out the plan and returns the next step.
 template <typename Operation, unsigned Most>
-[[gnu::always_inline]] // or each step is dearer
+[[gnu::always_inline]] // a call would slow down each step
 inline life_step
 driver<Operation, Most>::carry_out(plan next, std::exception_ptr& thrown) {
     if (next.what == plan_kind::begin) {
@@ -190,8 +193,7 @@ driver<Operation, Most>::carry_out(plan next, std::exception_ptr& thrown) {
     return life_.next();
 }
 
-/// If no result can be made, there is nothing to complete with: the handler is destroyed, and the exception
-/// tells why.
+/// If no result can be made, the handler is destroyed and the exception goes to the caller.
 template <typename Operation, unsigned Most>
 life_step driver<Operation, Most>::fail(std::exception_ptr& thrown) {
     try {
@@ -217,12 +219,12 @@ void driver<Operation, Most>::go_on_after_failure() {
 
 /// Lets other threads in. Returns whether to go on, because they have left events.
 template <typename Operation, unsigned Most>
-inline bool driver<Operation, Most>::leave() {
+inline bool driver<Operation, Most>::leave_unless_events() {
     life_event const events = life_.occupancy.leave();
     return any(events) && go_on_with_events(events);
 }
 
-/// Returns whether to go on here, or else in a turn on the executor.
+/// Returns true if this thread handles the events. Otherwise a turn on the executor does, or they are dropped.
 template <typename Operation, unsigned Most>
 [[gnu::noinline]] bool driver<Operation, Most>::go_on_with_events(life_event events) {
     if (life_.is_on_executor()) {
@@ -235,7 +237,8 @@ template <typename Operation, unsigned Most>
     }
     life_.occupancy.add(events);
     try {
-        self().post(life_.running() != 0 ? operation_turn::continuation_aside : operation_turn::continuation);
+        self().post(life_.running() != 0 ? operation_turn::continuation_during_attempt
+                                         : operation_turn::continuation);
         return false;
     } catch (...) {
         life_.go_on_here(life_.occupancy.take_all());
@@ -303,7 +306,7 @@ inline void driver<Operation, Most>::start(plan next, std::exception_ptr& thrown
     }
     if (mark.ended != 0) {
         if (life_.is_in_initiation() && !self().may_end_here(attempt))
-            life_.occupancy.add(static_cast<life_event>(mark.ended)); // decided on the executor
+            life_.occupancy.add(static_cast<life_event>(mark.ended)); // for a turn on the executor
         else
             life_.put_in(static_cast<life_event>(mark.ended));
     }
@@ -317,8 +320,8 @@ inline void driver<Operation, Most>::start(plan next, std::exception_ptr& thrown
     }
 }
 
-/// An initiation that throws, and has not kept its handler, is a failed attempt. Otherwise the attempt goes on
-/// and will complete.
+/// If an initiation throws and has destroyed its handler, the attempt has failed. If it has kept the handler,
+/// the attempt goes on and will complete.
 template <typename Operation, unsigned Most>
 void driver<Operation, Most>::keep_exception(attempt_state& attempt, life_event ended,
                                              std::exception_ptr& thrown) {
@@ -334,8 +337,8 @@ void driver<Operation, Most>::keep_exception(attempt_state& attempt, life_event 
     }
 }
 
-/// Emits to each running attempt. Each emission may end its attempt, throw, or cancel again. By a time limit an
-/// attempt has failed only if it was told: another thread may end it until then.
+/// Emits to each running attempt. Each emission may end its attempt, throw, or cancel again. An attempt that
+/// another thread has ended before the emission has not timed out.
 template <typename Operation, unsigned Most>
 void driver<Operation, Most>::tell(asio::cancellation_type_t type, bool is_planned,
                                    std::exception_ptr& thrown) {
@@ -365,11 +368,11 @@ void driver<Operation, Most>::on_cancelled(asio::cancellation_type_t type) {
     bool const entered = life_.enter(place::cancellation, life_event::nothing);
     cut_wait_short();
     if (entered || life_.enter(place::cancellation, life_event::nothing))
-        rest();
+        go_on_as_occupant();
 }
 
-/// If the operation is occupied, a callback or the initiation of an attempt is cancelling, or another thread is
-/// about to leave. Then the occupant handles what the attempt does.
+/// If a callback or the initiation of an attempt cancels, or another thread is about to leave, there is an
+/// occupant already. Then the occupant handles the end of the attempt.
 template <typename Operation, unsigned Most>
 void driver<Operation, Most>::tell_and_go_on(asio::cancellation_type_t type, bool asks) {
     bool const entered = life_.enter(place::cancellation, life_event::nothing);
@@ -378,17 +381,17 @@ void driver<Operation, Most>::tell_and_go_on(asio::cancellation_type_t type, boo
     tell(type, false, thrown);
     if (entered || life_.enter(place::cancellation, event)) {
         life_.occupancy.add(event);
-        rest();
+        go_on_as_occupant();
     }
     if (thrown)
         std::rethrow_exception(thrown);
 }
 
-/// The occupant goes on, most often to nothing.
+/// Continues as the occupant. Usually there is no step left.
 template <typename Operation, unsigned Most>
-inline void driver<Operation, Most>::rest() {
+inline void driver<Operation, Most>::go_on_as_occupant() {
     life_step const next = life_.next_in_rest();
-    if (next != life_step::leave || leave())
+    if (next != life_step::leave || leave_unless_events())
         go_on(next);
 }
 
@@ -407,7 +410,7 @@ void driver<Operation, Most>::on_scope_notice_failed() {
         return; // the occupant handles it
     life_.occupancy.add(life_event::scope_noticed);
     try {
-        return self().post(operation_turn::continuation_aside);
+        return self().post(operation_turn::continuation_during_attempt);
     } catch (...) {
         life_.occupancy.take(life_event::scope_noticed);
     }
@@ -415,8 +418,8 @@ void driver<Operation, Most>::on_scope_notice_failed() {
     go_on();
 }
 
-/// On the scheduler's own context all waits that are cut short share one turn; until then the scheduler keeps
-/// this wait. On any other executor this wait needs a turn of its own.
+/// On the scheduler's own context all waits that are cut short share one turn, and the scheduler keeps this
+/// wait until that turn. On any other executor this wait needs a turn of its own.
 template <typename Operation, unsigned Most>
 void driver<Operation, Most>::cut_wait_short() {
     if (life_.armed_for() != life::timer::wait)
@@ -447,7 +450,7 @@ void driver<Operation, Most>::on_turn(operation_turn turn) {
     case operation_turn::delivery:
         return self().deliver();
     case operation_turn::continuation:
-    case operation_turn::continuation_aside:
+    case operation_turn::continuation_during_attempt:
         life_.go_to_executor();
         return go_on();
     case operation_turn::timer_notice:
@@ -468,7 +471,7 @@ void driver<Operation, Most>::on_turn_dropped(operation_turn turn) noexcept {
     case operation_turn::delivery:
         return self().dissolve();
     case operation_turn::continuation:
-    case operation_turn::continuation_aside:
+    case operation_turn::continuation_during_attempt:
         life_.lose_executor();
         return drop(life_.occupancy.take_all());
     case operation_turn::after_wait:
@@ -485,8 +488,8 @@ void driver<Operation, Most>::on_turn_dropped(operation_turn turn) noexcept {
     }
 }
 
-/// Events whose turn or attempt was destroyed. Without another owner the operation is abandoned. If it has a
-/// result to deliver, the scheduler gives it a turn, unless its executor has destroyed one already.
+/// Handles events whose turn or attempt was destroyed. Without another owner the operation is abandoned. If it
+/// has a result to deliver, the scheduler gives it a turn, unless its executor has destroyed a turn already.
 template <typename Operation, unsigned Most>
 void driver<Operation, Most>::drop(life_event events) noexcept {
     if (any(events & life_event::scope_noticed))
@@ -518,7 +521,7 @@ void driver<Operation, Most>::on_handler_returned() {
 template <typename Operation, unsigned Most>
 bool driver<Operation, Most>::arm(typename life::timer why, time_point until) {
     if (life_.armed_for() != life::timer::none && (expiry() == until || !disarm()))
-        return true; // or its notice is under way; when that arrives, the machine is asked again
+        return true; // if the notice is queued, the machine is asked again when it arrives
     if (Most > 1 && until == (time_point::max)())
         return true;
     life_.set_timer(why);
@@ -564,7 +567,7 @@ bool driver<Operation, Most>::watch(time_point limit) noexcept {
     }
 }
 
-/// Returns false while its notice is under way.
+/// Returns false while the notice is queued.
 template <typename Operation, unsigned Most>
 bool driver<Operation, Most>::disarm() noexcept {
     if (life_.armed_for() != life::timer::queued && self().cancel_timer()) {

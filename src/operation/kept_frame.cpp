@@ -11,10 +11,10 @@ class thread_info_base;
 class thread_context;
 } // namespace boost::asio::detail
 
-// Asio caches two such pieces per thread. When many attempts end one after the other, further frames go back to
-// the heap, and the next attempts take theirs from there. On several threads they all meet at the heap's lock.
-// So a wait keeps the piece of the attempt that has ended, and gives it to the thread on which the next one
-// begins.
+// Asio caches the memory of two frames per thread. When many attempts end one after the other, further frames
+// go back to the heap, and the next attempts take theirs from there. On several threads they all meet at the
+// heap's lock. So a wait keeps the piece of memory of the ended attempt, and gives it to the thread that begins
+// the next attempt.
 //
 // Asio has no public way to ask for the piece. If Asio lacks a name that is used here, nothing is kept.
 namespace asio_retry::detail {

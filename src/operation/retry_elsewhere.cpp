@@ -19,7 +19,7 @@ asio::awaitable<kept_value> value_of(asio::awaitable<void> attempt, std::unique_
 template <>
 struct operation_form<kept_operation> {
     static constexpr bool prepares = true;
-    static constexpr bool chooses = true; // maybe
+    static constexpr bool chooses = true; // the operation inside may choose
 
     static asio::awaitable<kept_value> call(kept_operation& operation, attempt const& which) {
         auto place = std::make_unique<kept_value>(); // of this attempt, which may outlast the operation
@@ -41,7 +41,7 @@ asio::awaitable<void> put(untyped_result& into, asio::awaitable<untyped_result> 
     into = co_await std::move(retry);
 }
 
-/// No coroutine: its frame would keep `source`.
+/// A plain function: the frame of a coroutine would keep `source`.
 template <typename Source>
 asio::awaitable<void> retry_in(Source const& source, untyped_result& result, kept_operation&& operation,
                                retry_policy&& policy) {

@@ -25,7 +25,7 @@ constexpr std::size_t timeout_digits = 8;
 constexpr std::int64_t greatest_timeout = 99'999'999;
 static_assert(duration::max() / std::chrono::hours(1) <= greatest_timeout, "every duration has a unit");
 
-/// What is left until `deadline`, less the margin; at least zero.
+/// The time left until `deadline`, less the margin; at least zero.
 duration time_to_tell(time_point deadline, time_point now, duration margin) noexcept {
     return std::max(duration::zero(), elapsed_between(now, deadline) - margin);
 }

@@ -22,8 +22,8 @@ struct delay_source {
 };
 
 /// Counts a failure in the rules that match it; the first matching rule of `when` sets the source of the delay.
-/// Returns false if a rule allows no further retry. `kept` returns the states of the rules; without memory
-/// for them, all `failures` count as the rule's. Throws what the predicates throw.
+/// Returns false if a rule allows no further retry. `kept` returns the states of the rules. Without memory for
+/// them, every failure counts for the rule. Throws the exceptions of the predicates.
 template <typename Kept>
 bool follow_rules(delay_source& from, retry_settings const& settings, verdict const& failure,
                   attempt_facts const& facts, std::uint64_t failures, Kept kept) {

@@ -42,7 +42,8 @@ void tell_except(retry_gate& gate, attempt_end const& end, gate_bits not_told) n
 /// asks takes over their admissions, and asks only the rest. All other attempts ask all gates.
 class handed_gate final : public composite_gate {
 public:
-    /// A gate of the operation, its place in the attempt's gate, and how it has admitted the attempt.
+    /// The index of a common gate in the nested gate and in the attempt's gate, and its admission of the
+    /// attempt.
     struct common_gate {
         std::size_t inside, outside;
         gate_admission how;
@@ -113,7 +114,7 @@ public:
 
     void on_end(attempt_end const& end) noexcept override { end_except(end, 0); }
 
-    // --- for an attempt that hands its own admission over
+    // --- for an attempt that lends its own admission
 
     std::vector<std::shared_ptr<retry_gate>> const& gates() const noexcept override { return gates_; }
 
@@ -151,7 +152,7 @@ private:
     }
 
     /// Puts back the admissions of an attempt that does not begin. If the attempt around it has ended
-    /// meanwhile, the gates hear of that end here.
+    /// meanwhile, tells the gates that end now.
     void put_back() noexcept {
         lent_admission& lent = outer_->lent;
         gate_bits left = lent.left.load();
@@ -164,7 +165,7 @@ private:
             end_taken(each, end);
     }
 
-    /// Keeps the answer of the rest.
+    /// Stores the answer of the other gates. If they refuse, puts the admissions back.
     admission keep(admission answer, time_point now) noexcept {
         if (answer.until > now)
             note_refuser(rest_->name());
@@ -216,11 +217,11 @@ private:
     std::shared_ptr<retry_gate> rest_;               // without the common gates; null: none is left
     static constexpr std::size_t nowhere = std::numeric_limits<std::size_t>::max();
 
-    std::vector<std::size_t> places_in_rest_;        // of `gates_`; common gates have none
-    gate_bits bits_ = 0;                             // of the common gates, as parts of the attempt's gate
+    std::vector<std::size_t> places_in_rest_; // of `gates_`; common gates have none
+    gate_bits bits_ = 0;                      // of the common gates, by their index in the attempt's gate
     std::uint64_t const ticket_ = new_gate_ticket(); // of the attempt that has taken the admissions over
 
-    // Of that attempt.
+    // The state of the attempt that has taken the admissions over.
     admission given_by_rest_ = time_point();
     std::atomic<gate_waiter const*> waits_ = nullptr; // in a queue of the rest
 };

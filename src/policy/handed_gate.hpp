@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-// An attempt hands its admission over to the first attempt of the first operation inside it that has the same
-// gate.
+// An attempt lends its admission to an operation nested in it that has the same gate. The first attempt of the
+// nested operation takes the admission over, so that the gate counts one request and not two.
 
 namespace asio_retry::detail {
 
@@ -25,7 +25,7 @@ constexpr bool has_bit(gate_bits bits, std::size_t i) noexcept {
     return i < most_gate_bits && (bits >> i & 1u) != 0;
 }
 
-/// How one gate has admitted an attempt.
+/// The admission of an attempt by one gate.
 struct gate_admission {
     admission given;
     std::uint64_t number;
@@ -42,7 +42,7 @@ class composite_gate : public retry_gate {
 public:
     virtual std::vector<std::shared_ptr<retry_gate>> const& gates() const noexcept = 0;
 
-    /// How gate `i` has admitted an attempt that all gates together have admitted like `all`. Nothing if the
+    /// The admission of an attempt by gate `i`; `all` is its admission by all gates together. Nothing if the
     /// attempt is over.
     virtual std::optional<gate_admission> admission_of(std::size_t i, gate_admission const& all) noexcept = 0;
 
@@ -50,18 +50,18 @@ public:
     virtual void end_except(attempt_end const& end, gate_bits not_told) noexcept = 0;
 };
 
-/// The name of the gate of an `all_gates` that has refused last on this thread.
+/// Sets the name that an `all_gates` returns on this thread: of its gate that has refused last.
 void note_refuser(std::string_view name) noexcept;
 
 /// Offers the admission of a running attempt to the operations inside it.
 void lend(lent_admission& lent, std::shared_ptr<retry_gate> const& gate, gate_admission const& how) noexcept;
 
-/// Tells the end of an attempt to its gate, except for what an operation inside has taken over.
+/// Tells the end of an attempt to its gate, except to the parts whose admission a nested operation has taken.
 void end_lent(lent_admission& lent, retry_gate& gate, attempt_end const& end) noexcept;
 
-/// The gate of an operation nested in the attempt of these marks. It takes over the admission of the attempt,
-/// once. If the two have no gate in common, it takes over from the attempt around that one, and so on. Returns
-/// `gate` itself if none of them has a gate in common.
+/// The gate for an operation nested in the attempt of these marks. It takes over the admission of that attempt,
+/// once. If the attempt has no gate in common with `gate`, looks outwards through the enclosing attempts.
+/// Returns `gate` itself if no attempt has a gate in common.
 std::shared_ptr<retry_gate> hand_over(std::shared_ptr<retry_gate> gate,
                                       shared_value<nested_marks> const& outer);
 

@@ -43,7 +43,7 @@ double normal(random& source) noexcept {
     return radius * std::cos(2 * std::numbers::pi * uniform_fraction(source));
 }
 
-/// The width that a range keeps at the bound; zero if it does not only add.
+/// The width of a jitter that only adds, which its range keeps at the bound; zero for other jitters.
 duration added_width(jitter_kind const& kind, duration ceiling) noexcept {
     if (kind.name == jitter_name::additive)
         return kind.width;

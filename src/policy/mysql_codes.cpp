@@ -9,7 +9,7 @@ constexpr failure_class took_too_long{failure_kind::timeout, effect::possible};
 constexpr failure_class too_much_to_do{failure_kind::overloaded, effect::none};
 constexpr failure_class answered{failure_kind::permanent, effect::possible};
 
-/// Such an error undoes its statement and leaves the transaction open, except perhaps at COMMIT. The START
+/// For errors that undo only the statement. The transaction stays open, except perhaps at COMMIT: the START
 /// TRANSACTION of the next attempt would commit what came before the statement (MySQL Reference Manual, "InnoDB
 /// Error Handling").
 constexpr failure_class still_open{failure_kind::transient, effect::possible};
@@ -32,14 +32,14 @@ failure_class classify_common(int value) noexcept {
     case 1226: // ER_USER_LIMIT_REACHED: so many queries an hour
         return {failure_kind::throttled, still_open.effect};
     case 1205: // ER_LOCK_WAIT_TIMEOUT
-    case 1290: // ER_OPTION_PREVENTS_STATEMENT: --read-only, as of a primary that is one no more
+    case 1290: // ER_OPTION_PREVENTS_STATEMENT: --read-only, as on a former primary
     case 1412: // ER_TABLE_DEF_CHANGED
     case 1615: // ER_NEED_REPREPARE
     case 1689: // ER_LOCK_ABORTED
     case 1836: // ER_READ_ONLY_MODE
         return still_open;
     case 1020: // ER_CHECKREAD: another transaction has changed the row
-    case 1047: // ER_UNKNOWN_COM_ERROR: what a node of Galera says that is not ready
+    case 1047: // ER_UNKNOWN_COM_ERROR: a node of Galera is not ready
     case 1213: // ER_LOCK_DEADLOCK: the transaction was undone
     case 1613: // ER_XA_RBTIMEOUT
     case 1614: // ER_XA_RBDEADLOCK

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <utility>
 
-// How gates take part.
+// The part of the narrator that calls gates.
 
 namespace asio_retry::detail {
 
@@ -72,12 +72,12 @@ bool narrator::admits(std::uint64_t number, time_point now,
     return true;
 }
 
-/// Precondition: has_gate(). `refuser` gets the name of a gate of the operation's own that refuses.
+/// Precondition: has_gate(). If a chooser refuses, sets `refuser` to its name.
 admission narrator::ask(std::uint64_t number, time_point now, std::string_view& refuser) noexcept {
     return chooses_ ? ask_choosers(number, now, refuser) : ask_policys_gate(number, now);
 }
 
-/// Precondition: there is one. A retry keeps the ticket; a hedge has one for each attempt.
+/// Precondition: the policy has a gate. A retry keeps the ticket in its story; a hedge keeps one per attempt.
 admission narrator::ask_policys_gate(std::uint64_t number, time_point asked) noexcept {
     admission const answer = settings_->gate->admit(number, asked);
     if (answer.ticket == 0 || is_hedge_ || answer.until > asked || keep(answer, asked))
@@ -86,9 +86,9 @@ admission narrator::ask_policys_gate(std::uint64_t number, time_point asked) noe
     return {time_point::max(), no_memory_error()};
 }
 
-/// The policy's gate, then those of the operation. If a later one refuses, the attempt is abandoned in the
-/// earlier ones.
-[[gnu::noinline]] // or an operation with a gate alone is dearer
+/// Asks the policy's gate, then the choosers. If one refuses, the gates before it hear that the attempt does
+/// not begin.
+[[gnu::noinline]] // inlining would slow down operations with a gate alone
 admission
 narrator::ask_choosers(std::uint64_t number, time_point now, std::string_view& refuser) noexcept {
     bool const has_gate = settings_->gate != nullptr;
@@ -109,7 +109,7 @@ narrator::ask_choosers(std::uint64_t number, time_point now, std::string_view& r
     return given;
 }
 
-/// The policy's gate has admitted the attempt after a wait: asks those of the operation.
+/// The policy's gate has admitted the attempt after a wait: asks the choosers.
 bool narrator::ask_later_gates(std::uint64_t number, time_point now) noexcept {
     if (!chooses_)
         return true;
@@ -121,7 +121,7 @@ bool narrator::ask_later_gates(std::uint64_t number, time_point now) noexcept {
     return false;
 }
 
-/// Keeps how the gate has admitted the attempt. Returns false without memory.
+/// Stores the admission. Returns false without memory.
 bool narrator::keep(admission const& given, time_point asked) noexcept {
     if (!make_story())
         return false;
@@ -131,7 +131,7 @@ bool narrator::keep(admission const& given, time_point asked) noexcept {
     return true;
 }
 
-/// The admission by the policy's gate, if it is not for the time when the gate was asked.
+/// The stored admission by the policy's gate.
 admission narrator::kept() const noexcept {
     admission given = story_->held_until;
     given.ticket = story_->ticket;
@@ -139,7 +139,7 @@ admission narrator::kept() const noexcept {
     return given;
 }
 
-/// The policy's gate has so admitted an attempt that does not begin. Only the gate hears of it.
+/// The admitted attempt does not begin: tells the policy's gate alone.
 void narrator::end_unbegun(std::uint64_t number, admission const& given) noexcept {
     is_admitted_ = false;
     if (story_) {
@@ -168,7 +168,7 @@ bool narrator::is_put_off() const noexcept {
     return story_ && story_->is_put_off;
 }
 
-/// Since when the attempt waits because servers rest.
+/// When the wait for resting servers began; `now` if there is none.
 time_point narrator::put_off_since(time_point now) const noexcept {
     time_point since = now;
     for (auto* one = observers_; one; one = one->next)
@@ -176,8 +176,7 @@ time_point narrator::put_off_since(time_point now) const noexcept {
     return since;
 }
 
-/// The wait because all servers rest that might be asked, and how much of it is over. Precondition:
-/// is_put_off().
+/// The whole wait for resting servers, and the part of it that is over. Precondition: is_put_off().
 std::pair<pushback, duration> narrator::rest_of_servers(time_point now) const noexcept {
     time_point const since = put_off_since(now);
     return {pushback::after(elapsed_between(since, std::max(now, story_->held_until))),
@@ -188,8 +187,8 @@ duration narrator::refused_for(time_point now) const noexcept {
     return is_refused_ && story_ ? elapsed_between(now, story_->held_until) : duration::zero();
 }
 
-/// The operation's failure if nothing more happens. It is the refusal if there was no attempt, or if the
-/// rejected value is gone.
+/// The failure with which the operation would end now: the last failure, or else the refusal. A rejected value
+/// is no longer there, so the refusal stands for it.
 verdict narrator::last_failure() const {
     if (!story_)
         return verdict::failure(error::attempt_refused);
@@ -200,8 +199,8 @@ verdict narrator::last_failure() const {
 
 // --- attempts that may begin later
 
-/// Waits in the queue of the gate, or for the time that it has reserved. Returns false if the attempt is
-/// refused. A gate that gets no time names none. An operation whose limits end before keeps nothing of it.
+/// Waits in the queue of the gate, or for the time that the gate has reserved. Returns false if the attempt is
+/// refused. A gate that gets no time can reserve none. If the limits end before, the gate gets all back.
 bool narrator::hold(admission& answer, std::uint64_t number, time_point asked, duration allowed) noexcept {
     auto const& gate = settings_->gate;
     if (!chooses_ && !settings_->gate_measures_time)
@@ -215,7 +214,7 @@ bool narrator::hold(admission& answer, std::uint64_t number, time_point asked, d
     }
     if (!answer.can_queue || !is_wakeable_ || !make_story())
         return false;
-    if (allowed <= duration::zero()) { // it takes nobody's place in the queue
+    if (allowed <= duration::zero()) { // no time is left: do not enter the queue
         keep_held(answer, number, asked, allowed);
         return true;
     }
@@ -223,7 +222,7 @@ bool narrator::hold(admission& answer, std::uint64_t number, time_point asked, d
         return false;
     answer = gate->enqueue(*story_->waiter, number, asked);
     if (!answer.can_queue) {
-        is_admitted_ = answer.until <= asked && keep(answer, asked); // there is a place after all
+        is_admitted_ = answer.until <= asked && keep(answer, asked); // the gate may admit at once now
         return is_admitted_ || (answer.reserved && hold(answer, number, asked, allowed));
     }
     story_->is_reserved = false;
@@ -242,8 +241,8 @@ void narrator::keep_held(admission const& answer, std::uint64_t number, time_poi
         keep_nothing(number, now);
 }
 
-/// The limits of the operation end before its wait. What the gate has given goes back at once: the operation
-/// itself may end in a later turn.
+/// The limits of the operation end before its wait. Gives the place back now, because the operation itself may
+/// end in a later turn. A reservation for max() marks this state.
 void narrator::keep_nothing(std::uint64_t number, time_point now) noexcept {
     leave_queue(number - 1, now);
     if (is_admitted_)
@@ -256,7 +255,7 @@ bool narrator::listen(void (*wake)(void*) noexcept, void* who) noexcept {
     return !story_ || !(story_->is_queued || story_->is_watching) || story_->waiter->listen(wake, who);
 }
 
-/// The wait of an attempt that is held, as far as the limits of the operation allow. Nothing if it has to end.
+/// The wait of a held attempt, cut to the limits of the operation; nullopt if the operation must end.
 std::optional<duration> narrator::held_wait(time_point now, duration allowed) const noexcept {
     time_point const earliest = story_->is_reserved ? story_->held_until
                                 : story_->is_queued ? story_->waiter->reserved_for
@@ -266,7 +265,8 @@ std::optional<duration> narrator::held_wait(time_point now, duration allowed) co
     return std::min(elapsed_between(now, story_->held_until), allowed);
 }
 
-/// A wait is over. Returns whether the attempt may begin if it was held; otherwise it is refused, or held on.
+/// A wait is over. Returns whether a held attempt may begin now; if not, it is refused or held again. Returns
+/// true if the attempt was not held.
 bool narrator::admits_held(std::uint64_t number, time_point now, duration allowed) noexcept {
     is_refused_ = false;
     if (!is_held_)
@@ -297,13 +297,14 @@ bool narrator::admits_held(std::uint64_t number, time_point now, duration allowe
     return !is_refused_ && ask_later_gates(number, now);
 }
 
-/// Nobody moves the reserved time any more.
+/// From now on the gate may not move the reserved time.
 void narrator::stop_watching() noexcept {
     if (std::exchange(story_->is_watching, false))
         settings_->gate->unwatch(*story_->waiter, kept());
 }
 
-/// The operation ends: what a gate has granted meanwhile is given back.
+/// The operation ends. If a gate has granted the attempt meanwhile, stores the admission: its end gives it
+/// back.
 void narrator::leave_queue(std::uint64_t attempts, time_point now) noexcept {
     if (!is_held_ || !story_)
         return;
@@ -318,7 +319,7 @@ void narrator::leave_queue(std::uint64_t attempts, time_point now) noexcept {
         keep(answer, asked_);
 }
 
-// --- what a retry costs
+// --- the cost of a retry
 
 bool narrator::take_lease(std::uint64_t attempts, time_point now) noexcept {
     auto const& gate = settings_->gate;
@@ -374,7 +375,7 @@ pushback narrator::said_with(verdict const& failure) const noexcept {
     return failure.said() ? failure.said() : story_->heeded;
 }
 
-/// What the server's wish means to the operation. With several servers it binds the one that said it alone.
+/// Asks the choosers: with several servers, a wish binds only the server that sent it.
 pushback narrator::wish_of_choosers(pushback said, time_point now) const noexcept {
     for (auto* one = observers_; one; one = one->next)
         said = one->wish(said, now);
@@ -389,8 +390,8 @@ void narrator::complete(attempt_facts& facts) const noexcept {
     facts.may_have_sent = facts.may_have_sent || (story_->marks && story_->marks->sent);
 }
 
-/// Marks for an operation inside the attempt, which may take over how the gate has so admitted the attempt.
-/// Throws std::bad_alloc.
+/// Marks for operations nested in the attempt. `given`: the admission that one of them may take over; null if
+/// there is none. Throws std::bad_alloc.
 shared_value<nested_marks> narrator::make_marks(std::uint64_t number, admission const* given) const {
     auto marks = shared_value<nested_marks>::make();
     marks->around = settings_->outer;
@@ -423,7 +424,8 @@ void narrator::succeed(std::uint64_t attempts, duration took, time_point now) no
     tell_end(attempts, stop_reason::succeeded, error_code(), nullptr, no_facts, now);
 }
 
-/// A failure without a kind says nothing of the server. Nor does a refusal, which has one for the observer.
+/// Gates hear an abandoned attempt if the failure has no kind, or if a nested gate has refused the attempt. For
+/// the observer a nested refusal has a kind.
 void narrator::fail(std::uint64_t attempts, verdict const& failure, std::optional<failure_kind> kind,
                     attempt_facts const& facts, time_point now) noexcept {
     attempt_end end{.outcome = attempt_end::how::abandoned, .took = facts.took};
@@ -457,8 +459,9 @@ void narrator::abandon(std::uint64_t attempts, interruption stopped, duration to
                 {.stopped = stopped}, now);
 }
 
-/// `end` says how the attempt ended, and not yet which attempt it was. If it did not begin, its cost is given
-/// back. Gates hear nothing of an attempt that was abandoned, whose end may have no time.
+/// Completes `end` with the number and the times, and tells gates and the observer. `is_unbegun` lets gates
+/// give the cost back. The end of an abandoned attempt may have no time: gates get the time of the question,
+/// and neither a kind nor a wish.
 void narrator::end_attempt(std::uint64_t attempts, attempt_end end, verdict const* failure,
                            attempt_facts const& facts, time_point now) noexcept {
     failure_kind const kind = end.kind;
@@ -488,8 +491,8 @@ void narrator::end_attempt(std::uint64_t attempts, attempt_end end, verdict cons
     observe_attempt_end(end, failure, facts, now);
 }
 
-/// `marks`: of an operation inside, which may have taken the admission over. `chosen`: the `now` of the end for
-/// gates of the operation's own, which reserve no time.
+/// `marks`: of nested operations, one of which may have taken the admission over. `chosen`: the `now` of the
+/// end for choosers, because choosers reserve no time.
 void narrator::tell_gates(attempt_end const& end, nested_marks* marks, time_point chosen) noexcept {
     if (auto const& gate = settings_->gate) {
         if (marks)

@@ -14,13 +14,13 @@
 #include <exception>
 #include <utility>
 
-// What observers and hooks hear.
+// The part of the narrator that calls observers and hooks.
 
 namespace asio_retry::detail {
 
 // --- the operation
 
-/// Asks before anything else is known of the operation.
+/// Asks the observer whether it wants the events of this operation.
 bool narrator::ask_observer() noexcept {
     std::uint64_t const number = next_operation();
     if (!settings_->observer->wants(number) || !make_story())
@@ -57,7 +57,7 @@ void narrator::observe_start(time_point now) noexcept {
     observe(event, now);
 }
 
-/// What a gate has granted for an attempt that will not begin goes back.
+/// Gives back a grant of a gate for an attempt that will not begin.
 void narrator::tell_end(std::uint64_t attempts, stop_reason reason, error_code const& error,
                         verdict const* failure, attempt_facts const& facts, time_point now) noexcept {
     if (is_held_)
@@ -133,7 +133,8 @@ void narrator::tell_exception(std::exception_ptr const& thrown) const noexcept {
 
 // --- the policy's observer
 
-/// The next attempt begins. Returns whether the observer was told, who may have cancelled.
+/// The next attempt begins. Returns true if the observer was told; the observer may have cancelled the
+/// operation.
 bool narrator::announce(std::uint64_t number, time_point now) noexcept {
     if (!is_observed())
         return false;
@@ -176,7 +177,7 @@ void narrator::describe_kept(observation& event) const noexcept {
     event.said = story_->said;
 }
 
-/// Fills in the failure, and the limit that stopped the last attempt if it failed for that.
+/// Fills in the failure, and the limit if the failure is a timeout.
 void narrator::describe(observation& event, verdict const& failure, attempt_facts const& facts) noexcept {
     event.error = failure.error();
     event.exception = failure.exception();
@@ -188,7 +189,7 @@ void narrator::describe(observation& event, verdict const& failure, attempt_fact
     }
 }
 
-/// Precondition: announces(end.number). A refusal further in is abandoned, and has a kind.
+/// Precondition: announces(end.number). A refusal by a nested gate counts as abandoned, but has a kind.
 void narrator::observe_attempt_end(attempt_end const& end, verdict const* failure, attempt_facts const& facts,
                                    time_point now) noexcept {
     story_->announced &= ~story::bit_of(end.number);
@@ -214,7 +215,7 @@ void narrator::observe_attempt_end(attempt_end const& end, verdict const* failur
     observe(event, now);
 }
 
-/// `chooser` is the name of a gate of the operation's own; empty: the policy's gate.
+/// `chooser`: the name of the chooser that refused; empty for the policy's gate.
 void narrator::observe_refusal(std::string_view chooser, error_code const& refusal, std::uint64_t number,
                                failure_kind after, time_point now) noexcept {
     if (!is_observed())

@@ -36,9 +36,9 @@ duration wait_before(time_point deadline, unsigned bits_of_longest, time_point n
     return left - std::clamp(longest, left / 10, left / 2);
 }
 
-/// Sets the delay to the server's wish with its spread, or to the policy's own delay, whichever is later. If
-/// only the wish fits into the limits, it gets the wish, with as much of its spread as fits. Or returns why to
-/// stop. `least` is the wish without its spread.
+/// Sets `delay` to the later of the server's wish and the policy's own delay. If only the wish fits into the
+/// limits, sets `delay` to the wish. A wish gets as much of its spread as fits; `least` is the wish without it.
+/// Returns a reason to stop, if there is one.
 std::optional<stop_reason> obey(retry_settings const& settings, pushback said, duration allowed,
                                 duration& delay, duration& least, random* source) {
     bool const clamps = settings.over_pushback_limit == over_limit::clamp;
@@ -52,7 +52,7 @@ std::optional<stop_reason> obey(retry_settings const& settings, pushback said, d
     duration const wanted = std::min(least, settings.pushback_limit);
     double const share = settings.pushback_spread * static_cast<double>(wanted.count());
     duration spread = share < 0x1p63 ? duration(static_cast<duration::rep>(share)) : duration::max();
-    if (clamps) { // below the limit, or all would come together at it
+    if (clamps) { // spread below the limit: otherwise all clients would return at the limit
         if (least > wanted)
             least = wanted - std::min(wanted, spread);
         spread = std::min(spread, settings.pushback_limit - least);
@@ -74,7 +74,7 @@ rare_state* operation_limits::rare(retry_settings const& settings) noexcept {
     if (!rare_) {
         try {
             rare_ = new rare_state(settings.rules.size());
-        } catch (...) { // each use says what follows
+        } catch (...) { // no memory: callers handle null
         }
     }
     return rare_;
@@ -86,7 +86,7 @@ void operation_limits::forget_rare() noexcept {
 
 // --- the operation
 
-/// The start, whatever was reset since.
+/// The start of the operation, and not its last reset.
 time_point operation_limits::initiated() const noexcept {
     return rare_ ? std::min(rare_->initiated, started_) : started_;
 }
@@ -102,13 +102,13 @@ bool operation_limits::hears_attempt() const noexcept {
     return pulse() != nullptr;
 }
 
-/// An attempt begins that says itself when it is healthy. Without memory it never is.
+/// An attempt begins that reports its health itself. Without memory it is never healthy.
 void operation_limits::expect_health(retry_settings const& settings) noexcept {
     if (settings.reset_after && rare(settings))
         rare_->healthy_since = time_point::max();
 }
 
-/// `speaks`: the attempt itself says when it is healthy.
+/// `speaks`: the attempt itself reports its health.
 time_point operation_limits::attempt_limit(retry_settings const& settings, time_point now,
                                            bool speaks) noexcept {
     if (speaks && settings.wants_a_sign() && rare(settings)) {
@@ -128,8 +128,8 @@ time_point operation_limits::on_attempt_limit(retry_settings const& settings, ti
     return first_limit(settings, began_, saturating_add(reached, duration(1)));
 }
 
-/// The first limit at `earliest` or later; the attempt has been told of earlier ones. Without memory for the
-/// attempt's reports, the two limits that depend on them do not hold.
+/// The first limit at `earliest` or later. Earlier limits have cancelled the attempt already. Without memory
+/// for the attempt's reports, idle_timeout and setup_timeout do not hold.
 time_point operation_limits::first_limit(retry_settings const& settings, time_point began,
                                          time_point earliest) const noexcept {
     time_point first = time_point::max();
@@ -144,7 +144,7 @@ time_point operation_limits::first_limit(retry_settings const& settings, time_po
         if (!is_healthy(*said))
             consider(after(began, settings.setup_timeout));
     }
-    if (deadline_ < earliest) { // of which the attempt has been told: then the operation's other limits count
+    if (deadline_ < earliest) { // the deadline has passed: the operation's other limits count, too
         consider(after(started_, settings.total_timeout));
         consider(settings.deadline.value_or(time_point::max()));
         consider(probe_ ? probe_->deadline() : time_point::max());
@@ -157,7 +157,7 @@ time_point operation_limits::attempt_deadline(retry_settings const& settings) co
     return std::min(deadline_, after(began_, settings.attempt_timeout));
 }
 
-/// Which of the attempt's limits has stopped it. Precondition: another has not begun.
+/// The limit that has stopped the attempt. Precondition: no later attempt has begun.
 time_limit operation_limits::limit_of_attempt(retry_settings const& settings) const noexcept {
     auto const* const said = pulse();
     if (!said)
@@ -182,7 +182,7 @@ void operation_limits::on_progress(time_point now) noexcept {
         said->heard.store(now.time_since_epoch().count(), std::memory_order_relaxed);
 }
 
-/// An attempt that reached its time limit was not healthy, unless it `speaks` and said so.
+/// An attempt that reached its time limit was not healthy, unless it `speaks` and has reported its health.
 bool operation_limits::end_attempt(retry_settings const& settings, interruption stopped, bool speaks,
                                    time_point now) noexcept {
     auto const& stable_for = settings.reset_after;
@@ -198,7 +198,7 @@ bool operation_limits::end_attempt(retry_settings const& settings, interruption 
     }
     if (settings.clamp && !stable_for && has_deadline()) {
         auto const bits = std::bit_width(static_cast<std::uint64_t>(took(now).count()));
-        longest_attempt_ = std::max(longest_attempt_, static_cast<unsigned char>(bits));
+        bits_of_longest_ = std::max(bits_of_longest_, static_cast<unsigned char>(bits));
     }
     if (rare_ && stopped == interruption::attempt_timeout)
         rare_->reached = limit_of_attempt(settings);
@@ -242,9 +242,9 @@ void operation_limits::count_refusal(retry_settings const& settings) noexcept {
         ++rare_->refusals;
 }
 
-/// Makes the wait as long as the server wishes and the limits allow. Of the wait, `waited` is over at `now`;
-/// with clamp it is cut short, but not below what the server asks for. Or returns why to stop. A wait that is
-/// allowed counts for max_waited.
+/// Fits `delay` to the server's wish and the limits. `waited`: the part of the wait that is over at `now`. With
+/// `clamp` the wait is cut short, but not below the server's wish. Returns a reason to stop, if there is one. A
+/// wait that is allowed counts for max_waited.
 std::optional<stop_reason> operation_limits::fit_wait(retry_settings const& settings, pushback said,
                                                       duration waited, duration& delay, time_point now,
                                                       random* source) {
@@ -259,17 +259,17 @@ std::optional<stop_reason> operation_limits::fit_wait(retry_settings const& sett
         least -= std::min(least, waited);
     }
     bool const is_last = delay > allowed;
-    if (is_at_edge() || (is_last && (!clamps || allowed <= duration::zero())))
+    if (was_cut() || (is_last && (!clamps || allowed <= duration::zero())))
         return limit;
     if (clamps) {
-        duration const shorter = std::min({delay, allowed, wait_before(deadline_, longest_attempt_, now)});
+        duration const shorter = std::min({delay, allowed, wait_before(deadline_, bits_of_longest_, now)});
         if (allowed < least)
             return limit;
         delay = std::max(least, shorter);
         if (is_last && !rare(settings))
             return limit;
         if (is_last)
-            rare_->edge = saturating_add(now, delay);
+            rare_->cut_to = saturating_add(now, delay);
     }
     if (!count_wait(settings, delay))
         return stop_reason::elapsed;
@@ -277,16 +277,16 @@ std::optional<stop_reason> operation_limits::fit_wait(retry_settings const& sett
 }
 
 /// Whether the wait that is over was cut short to end at a limit: then one more attempt may begin there.
-bool operation_limits::is_at_edge() const noexcept {
-    return rare_ && rare_->edge;
+bool operation_limits::was_cut() const noexcept {
+    return rare_ && rare_->cut_to;
 }
 
 /// A wait is over. Returns whether the operation ends at its deadline.
 bool operation_limits::end_wait(time_point now) noexcept {
-    if (!is_at_edge())
+    if (!was_cut())
         return now > deadline_;
-    if (now < rare_->edge) // somebody has ended the wait
-        rare_->edge.reset();
+    if (now < rare_->cut_to) // the wait was ended early
+        rare_->cut_to.reset();
     return false;
 }
 

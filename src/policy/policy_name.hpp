@@ -5,11 +5,10 @@
 
 namespace asio_retry::detail {
 
-/// In bytes.
-inline constexpr std::size_t longest_policy_name = 128;
+inline constexpr std::size_t longest_policy_name = 128; // bytes
 
-/// Where the first character begins that no name may have: a control character, a line separator, or a byte
-/// that is not UTF-8. The end of the name if there is none.
+/// The offset of the first forbidden character: a control character, a line separator, or a byte that is not
+/// UTF-8. The size of the name if there is none.
 std::size_t first_bad_character(std::string_view name) noexcept;
 
 /// Throws std::invalid_argument, naming the field, the value and the rule.

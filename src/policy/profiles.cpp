@@ -66,7 +66,7 @@ duration whole(std::string_view field, std::chrono::duration<Rep, Period> value,
     return value;
 }
 
-/// Published schemes use a maximum below the first delay for all delays.
+/// If the maximum is below the first delay, every delay is the maximum, as in the published schemes.
 backoff growing(duration base, double factor, duration maximum) {
     return exponential(std::min(base, maximum), factor).cap(maximum);
 }
@@ -104,7 +104,7 @@ retry_policy aws_equal_jitter(saturating_duration base, saturating_duration cap)
 }
 
 retry_policy aws_decorrelated(saturating_duration base, saturating_duration cap) {
-    // That range gives the cap, so the backoff has none; this call only refuses invalid parameters.
+    // The jitter applies the cap; this call only refuses invalid parameters.
     static_cast<void>(doubling("aws_decorrelated", base, cap));
     return waiting(exponential(base), decorrelated_jitter().cap(cap)).unlimited_attempts();
 }

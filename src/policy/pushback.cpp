@@ -202,7 +202,7 @@ duration until_date(whole_seconds then, std::chrono::system_clock::time_point no
     return detail::saturating_sum(before, after);
 }
 
-/// From `now` to that many seconds after 1970, and `more`, which is at most a second.
+/// From `now` to `then` seconds after 1970, plus `more`. Precondition: `more` is at most a second.
 duration until_second(std::int64_t then, duration more, std::chrono::system_clock::time_point now) noexcept {
     using clock = std::chrono::system_clock;
     now = std::clamp(now, clock::time_point::min() + std::chrono::seconds(1),
@@ -221,7 +221,7 @@ duration until_second(std::int64_t then, duration more, std::chrono::system_cloc
     return from_second > passed ? from_second + more - passed : duration::zero();
 }
 
-/// What a RateLimit field says of one policy.
+/// The values of a RateLimit field for one policy.
 struct quota {
     std::optional<std::int64_t> remaining;
     std::optional<decimal_number> reset;
@@ -276,7 +276,7 @@ private:
         of_items_ = detail::longer_wish(of_items_, policy.wish());
     }
 
-    /// A second one begins the pairs of another line.
+    /// A repeated key begins the pairs of another header line.
     template <typename Number>
     void read_of_pair(std::optional<Number>& into, std::optional<Number> read) noexcept {
         if (into) {
@@ -350,9 +350,9 @@ private:
     }
 
     std::string_view rest_;
-    quota pair_;        // of a dictionary, as far as read
-    pushback of_pairs_; // of the lines before it
-    pushback of_items_; // of a list
+    quota pair_;        // the pairs of the current line
+    pushback of_pairs_; // the longest wish of earlier lines
+    pushback of_items_; // the longest wish of list items
     bool is_list_ = false;
     bool is_dictionary_ = false;
     bool failed_ = false;

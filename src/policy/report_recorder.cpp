@@ -10,7 +10,7 @@ namespace asio_retry::detail {
 void report_recorder::clear() noexcept {
     auto memory = std::move(report_->history);
     memory.clear();
-    auto policy = std::move(report_->policy); // its memory too
+    auto policy = std::move(report_->policy); // keep the memory of the string, too
     policy.clear();
     *report_ = retry_report(report_->last_);
     report_->history = std::move(memory);
@@ -58,7 +58,7 @@ void report_recorder::on_wait(duration delay, time_point now) noexcept {
     waiting_since_ = now;
     auto& history = report_->history;
     bool const is_first = !history.empty() && history.back().number == report_->attempts &&
-                          history.back().delay == duration::zero(); // more waits follow if a gate refuses
+                          history.back().delay == duration::zero(); // a gate that refuses adds waits
     if (is_first)
         history.back().delay = delay;
 }

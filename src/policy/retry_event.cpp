@@ -40,7 +40,7 @@ std::string limit_message(retry_event const& event) {
                                                    : std::string();
 }
 
-/// What the exception says, without what Boost adds to the text of a code: its number, and the place in Asio.
+/// The text of the exception, without the number of the code and the place in Asio that Boost adds to it.
 std::string thrown_message(std::exception const& thrown, error_code const& code) {
     std::string text = thrown.what();
     std::string const own = code.message();

@@ -139,8 +139,8 @@ public:
     std::vector<std::shared_ptr<retry_gate>> const& gates() const noexcept override { return gates_; }
 
 private:
-    /// How the gates have admitted one attempt. Most attempts need no record, because every gate has admitted
-    /// them for the same time without a ticket.
+    /// The admissions of one attempt. Most attempts need no record, because every gate has admitted them for
+    /// the same time without a ticket.
     struct record {
         struct part {
             std::optional<admission> given; // no value: the gate has not admitted it
@@ -148,8 +148,8 @@ private:
             int moves = 0; // how often the reserved time moved because the attempt came too late
         };
         std::vector<part> parts;        // of the gates
-        std::size_t waits_at = 0;       // the gate in whose queue it waits
-        std::uint64_t ticket_there = 0; // of the waiter, if that gate has several gates, too
+        std::size_t waits_at = 0;       // the gate in whose queue it waits, or that may move its reserved time
+        std::uint64_t ticket_there = 0; // of the waiter in `waits_at`, if that gate is an all_gates, too
     };
     using records = std::map<std::uint64_t, record>;
 
@@ -160,28 +160,29 @@ private:
         gate_waiter* waiter; // null if it may wait in no queue
         std::uint64_t number;
         time_point now;
-        bool is_on_time = false; // for the latest of the reserved times
+        bool is_on_time = false; // the attempt came on time for the latest reserved time
     };
 
     static constexpr int most_moves = 3;
 
-    /// Gate `count` has admitted the attempt with this answer, and the gates before it at `now`.
-    admission admit_with(admission const& answer, std::size_t count, std::uint64_t number,
+    /// The attempt needs a record: gate `index` has admitted it with `answer`, and the gates before it at
+    /// `now`.
+    admission admit_with(admission const& answer, std::size_t index, std::uint64_t number,
                          time_point now) noexcept {
         std::uint64_t const ticket = detail::new_gate_ticket();
         record* const made = make(ticket);
         if (!made) {
-            gates_[count]->on_end(detail::unbegun(number, answer));
-            end_first(count, number, now);
+            gates_[index]->on_end(detail::unbegun(number, answer));
+            end_first(index, number, now);
             return {(time_point::max)(), detail::no_memory_error()};
         }
-        std::fill_n(made->parts.begin(), count, record::part{now, true, 0});
-        made->parts[count] = {answer, true, 0};
+        std::fill_n(made->parts.begin(), index, record::part{now, true, 0});
+        made->parts[index] = {answer, true, 0};
         return ask({made, ticket, nullptr, number, now});
     }
 
-    /// Asks the gates that have not admitted the attempt. Then it asks the others again, except a gate that has
-    /// just answered. If a gate refuses, the attempt ends in all that have admitted it.
+    /// Asks the gates that have not admitted the attempt. Then asks the others again, except gates that have
+    /// answered since the last wait. If a gate refuses, the gates that have admitted the attempt hear its end.
     admission ask(question const& asked) noexcept {
         auto const& [of, ticket, waiter, number, now, is_on_time] = asked;
         for (bool const again : {false, true})
@@ -204,8 +205,8 @@ private:
         return admitted(asked);
     }
 
-    /// A gate whose time is over may give the attempt another time: the attempt has waited for another gate. It
-    /// may do so only a few times, because two gates that take turns would let nobody begin.
+    /// If the attempt had to wait for another gate, a gate whose reserved time is over may move that time. A
+    /// gate may do so at most `most_moves` times: two gates could otherwise postpone the attempt for ever.
     admission ask_again(std::size_t i, question const& asked) noexcept {
         record::part& its = asked.of->parts[i];
         admission const given = *std::exchange(its.given, std::nullopt);
@@ -260,7 +261,7 @@ private:
         return answer;
     }
 
-    /// Tells each gate the end, and how that gate has admitted the attempt.
+    /// Tells each gate the end, together with that gate's own ticket.
     void tell_end(record const& of, attempt_end end, detail::gate_bits not_told) noexcept {
         for (std::size_t i = 0; i < gates_.size(); ++i) {
             if (detail::has_bit(not_told, i))
@@ -273,7 +274,7 @@ private:
         }
     }
 
-    /// Tells the first `count` gates that an attempt does not begin which they have admitted at `now`.
+    /// Tells the first `count` gates that the attempt, which they have admitted at `now`, does not begin.
     void end_first(std::size_t count, std::uint64_t number, time_point now) noexcept {
         while (count > 0)
             gates_[--count]->on_end(detail::unbegun(number, now));

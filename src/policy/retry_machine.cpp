@@ -47,7 +47,7 @@ retry_action retry_machine::begin(time_point now, random* source) {
 
 /// Starts the operation's time at `now`, once. Returns whether the deadline is still ahead.
 bool retry_machine::start_clock(time_point now) noexcept {
-    if (!tell_.is_admitted() && !tell_.is_refused()) { // which may come here twice
+    if (!tell_.is_admitted() && !tell_.is_refused()) { // a refused operation asks a second time
         limits_.start(now);
         if (tell_.is_told())
             tell_.tell_start(now);
@@ -78,7 +78,7 @@ retry_action retry_machine::tell_success(time_point now) noexcept {
 
 retry_action retry_machine::on_failure(verdict const& v, time_point now, random& source) {
     assert(!v.succeeded());
-    bool const is_cancelled = cancelled(); // asked while this attempt may still be the first
+    bool const is_cancelled = cancelled(); // before `failures_` grows: `total` counts only before the first
     if (is_cancelled || limits_.is_expired())
         return on_interrupted_failure(v, is_cancelled, now, source);
     count_failure(now, interruption::none);
@@ -87,7 +87,7 @@ retry_action retry_machine::on_failure(verdict const& v, time_point now, random&
     return retry_or_end(v, now, source);
 }
 
-/// Handles the failure of an attempt that its limit stopped, or after which the operation is cancelled.
+/// Handles a failure after a time limit of the attempt, or in a cancelled operation.
 retry_action retry_machine::on_interrupted_failure(verdict const& v, bool is_cancelled, time_point now,
                                                    random& source) {
     auto stopped = limits_.take_expired();
@@ -145,7 +145,7 @@ retry_action retry_machine::retry_or_end(verdict const& failure, time_point now,
     }
 }
 
-/// Tells how the attempt ended. Returns why no retry may follow, regardless of time.
+/// Judges the failure and reports it. Returns a reason if no retry may follow, regardless of time.
 std::optional<stop_reason> retry_machine::judge(verdict const& failure, time_point now) {
     detail::kept_settings const& settings = policy_.kept();
     bool is_wanted = !failure.is_permanent(), may_repeat = true;
@@ -174,8 +174,8 @@ std::optional<stop_reason> retry_machine::judge(verdict const& failure, time_poi
     return std::nullopt;
 }
 
-/// Plans a retry and tells of it. Or returns why there is no retry after all. `stage` names the callable that
-/// is being called.
+/// Plans a retry and announces it. Returns a reason if there is none after all. `stage`: names the callable
+/// that throws, if one does.
 std::optional<stop_reason> retry_machine::plan_retry(verdict const& failure, duration& delay, error& stage,
                                                      time_point now, random& source) {
     detail::kept_settings const& settings = policy_.kept();
@@ -216,7 +216,7 @@ std::optional<stop_reason> retry_machine::plan_retry(verdict const& failure, dur
 
 // --- a wait
 
-/// `refused_for` comes first. Without a source there is no jitter.
+/// The refused time, plus the delay of the backoff. Without a `source` there is no jitter.
 duration retry_machine::delay_after_refusal(duration refused_for, error& stage, random* source) {
     retry_settings const& settings = policy_.settings();
     std::uint64_t const counted = std::max<std::uint64_t>(limits_.counted(settings, failures_), 1);
@@ -267,7 +267,7 @@ retry_action retry_machine::on_refused(time_point now, random* source) {
     error stage = error::backoff_threw;
     try {
         duration delay{}, waited{};
-        pushback rest; // of the servers: all waits for it count together, because others may prolong it
+        pushback rest; // how long the servers rest; all waits of this attempt count together
         if (tell_.is_put_off())
             std::tie(rest, waited) = tell_.rest_of_servers(now);
         else
@@ -309,14 +309,14 @@ retry_action retry_machine::end_cancelled(time_point now) {
 retry_action retry_machine::end_after(stop_reason reason, verdict const& failure, time_point now) {
     if (cancelled())
         return give_up(stop_reason::cancelled, failure, detail::aborted_error(), now);
-    bool const is_unmarked = failure.is_permanent() && !policy_.settings().is_nested;
-    if (!is_out_of_time(interrupted_by_) && !is_unmarked)
+    bool const unwraps_permanent = failure.is_permanent() && !policy_.settings().is_nested;
+    if (!is_out_of_time(interrupted_by_) && !unwraps_permanent)
         return give_up(reason, failure, error_code(), now);
     return give_up(reason, failure, failure.error(), now, failure.exception());
 }
 
-/// A callable of the policy has thrown the exception that is being handled. An error code cannot say what it
-/// says, so the report has it.
+/// A callable of the policy has thrown the current exception. An error code cannot carry it, so the report
+/// does.
 retry_action retry_machine::end_thrown(error stage, verdict const& failure, time_point now) {
     std::exception_ptr thrown = std::current_exception();
     tell_.tell_exception(thrown);
@@ -327,7 +327,7 @@ retry_action retry_machine::on_exception(error_code const& code, std::exception_
     verdict const failure = verdict::failure(code, thrown);
     interrupted_by_ = interruption::none;
     wish_ = detail::retry_wish::undecidable;
-    if (tell_.is_admitted() && code == error::predicate_threw) // it has a result, but no decision on it
+    if (tell_.is_admitted() && code == error::predicate_threw) // the server has answered
         tell_.fail(attempts_, failure, failure_kind::permanent, facts(now), now);
     return give_up(stop_reason::not_retryable, failure, code, now, std::move(thrown));
 }
@@ -349,7 +349,7 @@ retry_action retry_machine::give_up(stop_reason reason, verdict const& failure, 
     return action;
 }
 
-[[gnu::noinline]] // or an operation that tells nobody is dearer
+[[gnu::noinline]] // inlining would slow down operations that tell nobody
 void
 retry_machine::tell_failed_end(retry_action const& action, verdict const& failure, error_code const& replacement,
                                time_point now) noexcept {

@@ -15,7 +15,7 @@
 namespace asio_retry::detail {
 namespace {
 
-/// What the attempt may have done at the server: nothing if it says so, or if its error does. The policy's own
+/// The possible effect at the server: none if the attempt or its error code says so. The policy's own
 /// `classify` is called only if the answer matters.
 effect effect_of(retry_settings const& settings, verdict const& failure, attempt_facts const& facts) {
     if (!facts.may_have_sent)

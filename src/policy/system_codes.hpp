@@ -16,7 +16,7 @@ inline constexpr int no_memory = 14;          // ERROR_OUTOFMEMORY
 inline constexpr int no_buffer_space = 10055; // WSAENOBUFS
 inline constexpr int aborted = 995;           // ERROR_OPERATION_ABORTED
 
-/// A lookup found no address, which may pass: WSAHOST_NOT_FOUND, WSATRY_AGAIN, WSANO_DATA.
+/// A lookup found no address; a later one may: WSAHOST_NOT_FOUND, WSATRY_AGAIN, WSANO_DATA.
 constexpr bool is_no_address(int value) noexcept {
     return value == 11001 || value == 11002 || value == 11004;
 }

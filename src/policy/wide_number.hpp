@@ -35,7 +35,7 @@ struct wide {
     int exponent;
 };
 
-// Above this no number comes back into the range of a duration, because no factor is below 1.
+// Exponents saturate here: such a number is above every duration, and no factor is below 1.
 inline constexpr int beyond_all_durations = 1000;
 
 inline wide to_wide(std::uint64_t count) noexcept {
@@ -69,7 +69,7 @@ inline wide multiply(wide a, wide b) noexcept {
     return {high, std::min(exponent, beyond_all_durations)};
 }
 
-/// By squaring, so that 2^64 - 1 failures cost no more than a few. Precondition: factor >= 1.
+/// Computed by squaring, in at most 64 steps. Precondition: factor >= 1.
 inline wide power(wide factor, std::uint64_t exponent) noexcept {
     wide result = to_wide(std::uint64_t(1));
     for (;; factor = multiply(factor, factor)) {

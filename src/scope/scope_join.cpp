@@ -53,8 +53,8 @@ void scope_join::finish() noexcept {
 bool scope_join::on_expiry() {
     if (auto const scope = scope_) {
         std::unique_lock lock(*tree_);
-        if (!scope_node::of(*scope).end_if_over(*this)) { // the time for a drain is up
-            bool const is_first = !stopped_before_;       // or there was no memory to tell some of them
+        if (!scope_node::of(*scope).end_if_over(*this)) { // the time is up: cancel
+            bool const is_first = !stopped_before_;       // later expiries repeat a cancel that had no memory
             if (is_first)
                 stopped_before_.emplace(scope_node::of(*scope).stopped_attempts_);
             lock.unlock();

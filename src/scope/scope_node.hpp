@@ -57,7 +57,7 @@ private:
     using children = linked_list<scope_node>;
     using asked_scopes = linked_list<scope_node, scope_request>;
 
-    /// A request under way, and the members and children that it has not reached.
+    /// A request under way, and the members and children that it has not reached yet.
     struct round {
         timed_request request;
         bool again = false; // a cancel also for members that have been asked before
@@ -94,21 +94,21 @@ private:
     std::atomic<std::size_t> owners_ = 1; // all handles together, presences and children
     scope_node* const parent_;
     std::shared_ptr<scope_tree> const tree_;
-    std::atomic<scope_request> standing_ = scope_request::none; // drain or cancel, which last
+    std::atomic<scope_request> standing_ = scope_request::none; // the permanent request: none, drain or cancel
 
     // Guarded by the mutex.
-    members members_;   // members that no request has to reach
-    children children_; // children that no request has to reach
+    members members_;   // members without a request to come
+    children children_; // children without a request to come
     round round_;
-    round next_round_;   // a request for less, to members that this one has reached or that came later
-    asked_scopes asked_; // of a request to this scope: this and the scopes below that have steps left
+    round next_round_;   // a weaker request, to members that `round_` has reached or that came later
+    asked_scopes asked_; // after a request to this scope: this scope and scopes below with steps left
 
-    linked_list<scope_join> joins_; // in their order
+    linked_list<scope_join> joins_; // oldest first
     std::size_t times_empty_ = 0;
     std::size_t max_pending_ = std::size_t(-1);
     std::size_t pending_ = 0;
-    std::size_t without_need_ = 0; // of the counted operations, those that have ended and take no room
-    std::size_t without_room_ = 0; // operations that found no room, and are about to end
+    std::size_t ended_but_counted_ = 0; // they take no room
+    std::size_t without_room_ = 0;      // operations that found no room, and are about to end
     std::size_t stopped_attempts_ = 0;
     bool missed_ = false; // a member here or below has missed a request
 };

@@ -57,7 +57,7 @@ void scope_node::limit_pending(std::size_t greatest) noexcept {
 }
 
 void scope_node::request(scope_request what, bool again, duration spread, int steps) {
-    std::shared_ptr<scope_tree> const tree = tree_; // a member that is told may be the last owner of this scope
+    std::shared_ptr<scope_tree> const tree = tree_; // telling a member may destroy this scope
     scope_work work;
     bool has_teller = true;
     {
@@ -71,7 +71,7 @@ void scope_node::request(scope_request what, bool again, duration spread, int st
     }
     std::exception_ptr failure;
     tell_all(work, failure);
-    if (failure) { // another thread may rely on the request
+    if (failure) { // the other members must still be told: another thread may rely on the request
         {
             std::lock_guard const lock(*tree);
             tree->take_steps(steps, work);
@@ -113,9 +113,9 @@ bool scope_node::stands_for(scope_request what) const noexcept {
     return scope != nullptr;
 }
 
-// Precondition for the next ones: the mutex is held.
+// Precondition of the functions up to `ask_first_child`: the mutex is held.
 
-/// Whether each member, here and below, has been told, will be told, or has nothing to do.
+/// Whether all members, here and below, have heard this request, will hear it, or have nothing to do.
 bool scope_node::has_heard(scope_request what) const noexcept {
     return what <= scope_request::retry_now ? standing_.load() >= scope_request::drain
                                             : standing_.load() >= what && !missed_;
@@ -127,7 +127,7 @@ void scope_node::round::append(round& other) noexcept {
     to_ask.append(other.to_ask);
 }
 
-/// The round under way. When it has reached all, the next one.
+/// The current round. If it has reached all, starts the next round.
 scope_node::round& scope_node::current_round() noexcept {
     if (round_.is_over()) {
         round_.request = {};
@@ -158,7 +158,7 @@ int scope_node::take_step(scope_work& work) noexcept {
 }
 
 /// Asks one child, finds one member to tell, or ends a join. The members of a scope come first, and then each
-/// child with all scopes below it. Precondition: this is the first in the list.
+/// child with all scopes below it. Precondition: this scope is the first in `asked`.
 int scope_node::take_step(asked_scopes& asked, scope_work& work) noexcept {
     int cost = 1;
     scope_node* child = nullptr;
@@ -183,7 +183,7 @@ int scope_node::take_step(asked_scopes& asked, scope_work& work) noexcept {
     return cost;
 }
 
-/// A member that is just being told a lesser request hears of this one too.
+/// If the member has not yet taken an earlier request, merges the two requests.
 void scope_node::find_told(scope_member& member, timed_request request, scope_work& work) noexcept {
     request = std::max(request, timed_request{member.request_, member.spread_});
     member.request_ = request.what;
@@ -193,7 +193,7 @@ void scope_node::find_told(scope_member& member, timed_request request, scope_wo
         work.members[work.count++] = &member;
 }
 
-/// Returns null if the child has heard of the request.
+/// Returns null if the child has heard the request already.
 scope_node* scope_node::ask_first_child() noexcept {
     scope_node& child = round_.to_ask.front();
     round_.to_ask.pop_front();
@@ -219,11 +219,11 @@ bool scope_node::unlink(scope_member& member, bool waits, bool makes_room) noexc
     if (member.is_linked())
         members::erase(member);
     for (scope_node* scope = makes_room ? this : nullptr; scope; scope = scope->parent_)
-        ++scope->without_need_;
+        ++scope->ended_but_counted_;
     return true;
 }
 
-/// The request contains what the scope has been asked for good since then.
+/// Returns the stronger of the member's request and the scope's permanent request.
 timed_request scope_node::take_request(scope_member& member) noexcept {
     std::lock_guard const lock(*tree_);
     if (!std::exchange(member.is_being_told_, false))
@@ -242,7 +242,7 @@ bool scope_node::miss_request(scope_member& member) noexcept {
         members::erase(member);
         return true;
     }
-    if (is_told_again) { // of the requests that it has missed
+    if (is_told_again) { // a later step tells it the missed requests
         members::erase(member);
         current_round().to_tell.push_back(member);
         tree_->add(*this);
@@ -261,7 +261,7 @@ bool scope_node::enter(scope_member* member) {
         members_.push_back(*member);
     bool has_room = true;
     for (scope_node* scope = this; scope; scope = scope->parent_)
-        has_room = has_room && scope->pending_ - scope->without_need_ < scope->max_pending_;
+        has_room = has_room && scope->pending_ - scope->ended_but_counted_ < scope->max_pending_;
     for (scope_node* scope = this; scope; scope = scope->parent_)
         ++(has_room ? scope->pending_ : scope->without_room_);
     return has_room;
@@ -270,7 +270,7 @@ bool scope_node::enter(scope_member* member) {
 /// Precondition: the mutex is held.
 void scope_node::uncount(scope_room room) noexcept {
     --(room == scope_room::none ? without_room_ : pending_);
-    without_need_ -= room == scope_room::made;
+    ended_but_counted_ -= room == scope_room::made;
 }
 
 /// Schedules the teller before a join ends, because its handler may destroy the context.
@@ -314,7 +314,7 @@ void scope_node::count_stopped_attempt() noexcept {
         ++scope->stopped_attempts_;
 }
 
-// Precondition for the next ones: the mutex is held.
+// Precondition of the functions up to `end_if_over`: the mutex is held.
 
 /// Whether the scope has been empty since the first join began.
 bool scope_node::has_joins_to_end() const noexcept {
@@ -327,7 +327,8 @@ void scope_node::end_first_join(linked_list<scope_join>& ended) noexcept {
         ended.push_back(join);
 }
 
-/// Returns true if the caller has to finish the join, and false if another thread has found it due and will.
+/// Returns false if another thread has taken the join from the scheduler: that thread finishes it. Otherwise
+/// the caller must finish it.
 bool scope_node::end_join(scope_join& join, error_code const& error) noexcept {
     joins_.erase(join);
     join.has_ended_ = true;
@@ -379,7 +380,7 @@ void scope_node::begin_join(scope_join& join, duration timeout) {
     join.post();
 }
 
-// --- what programs see
+// --- scope_state and scope_presence, for programs
 
 scope_handle scope_state::create(asio::any_io_executor executor, scope_handle const& parent,
                                  time_point deadline) {

@@ -29,7 +29,7 @@ void scope_tree::list(scope_node& asked) noexcept {
         asked_.push_back(asked);
 }
 
-/// Asks the scope by itself, and no longer among the scopes below another one.
+/// Moves the scope from the list of a scope above it to the front of its own list, and makes the first steps.
 void scope_tree::begin(scope_node& asked, int steps, scope_work& work) noexcept {
     if (asked.is_asked())
         scope_node::asked_scopes::erase(asked);
@@ -48,14 +48,14 @@ void scope_tree::take_steps(int steps, scope_work& work) noexcept {
     }
 }
 
-bool scope_tree::leave_to_teller(std::shared_ptr<scope_tree> const& itself) noexcept {
+bool scope_tree::leave_to_teller(std::shared_ptr<scope_tree> const& tree) noexcept {
     if (asked_.empty() || teller_)
         return true;
     bool const may_run =
         boost::asio::has_service<retry_scheduler>(context_); // otherwise the context is being destroyed
     if (!may_run || !schedule())
         return false;
-    teller_ = itself;
+    teller_ = tree;
     return true;
 }
 
@@ -95,8 +95,8 @@ void scope_tree::go_on(std::shared_ptr<scope_tree>& keeps) noexcept {
     take_rest();
 }
 
-/// Tells without a caller to throw to. Members that cannot be told without memory are told later; then it
-/// returns false. `thrown` gets what a handler of an ended operation has thrown.
+/// Like tell_all, for the teller. Returns false if a member could not be told for want of memory; the member is
+/// told later. `thrown`: an exception of the handler of an ended operation.
 bool scope_tree::tell_later(scope_work& work, std::exception_ptr& thrown) {
     bool has_memory = true;
     for (std::size_t i = 0; i != work.count; ++i) {
@@ -110,7 +110,7 @@ bool scope_tree::tell_later(scope_work& work, std::exception_ptr& thrown) {
                     std::lock_guard const lock(*this);
                     member.is_told_again_ = true;
                 }
-                member.on_notice_failed(); // which may end the member
+                member.on_notice_failed(); // this may end the member
             } catch (...) {
                 member.on_notice_failed();
             }

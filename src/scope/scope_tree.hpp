@@ -20,16 +20,16 @@ namespace asio_retry::detail {
 
 struct scope_work;
 
-/// What the scopes of a tree share: a mutex, and a list of the scopes that were asked for something.
+/// The state that the scopes of a tree share: a mutex, and a list of the scopes that were asked for something.
 ///
-/// Requests are told, and joins end, in steps. A step takes the same time, however many operations, scopes and
-/// joins there are. The caller makes the first steps. The teller makes the rest, one step for each request in
-/// turn. The teller is a wait of the scheduler that is over at once. Each time it ends, the teller makes a few
-/// steps and is scheduled again.
+/// Requests are told, and joins end, in steps. The time of a step does not depend on the number of operations,
+/// scopes and joins. The caller makes the first steps. The teller makes the rest, one step for each request in
+/// turn. The teller is an entry of the scheduler that is due at once. Each time it is due, it makes a few steps
+/// and is scheduled again.
 class scope_tree final : wait_node {
 public:
     static constexpr int steps_of_call = scope_state::steps_of_call;
-    static constexpr int steps_of_turn = 4; ///< each time that the scheduler ends a wait; a join takes all
+    static constexpr int steps_of_turn = 4; ///< per turn of the teller; the end of a join uses all of them
 
     /// Makes the scheduler now, because a context that is being destroyed makes none.
     explicit scope_tree(boost::asio::execution_context& context);
@@ -46,14 +46,14 @@ public:
     /// Adds a scope that has members to tell, or joins to end.
     void add(scope_node& asked) noexcept;
 
-    /// Makes the first steps of a scope that has been asked, and finds what the caller has to do.
+    /// Makes the first steps of a scope that has been asked, and puts the caller's work into `work`.
     void begin(scope_node& asked, int steps, scope_work& work) noexcept;
 
     /// Makes the next steps of all scopes that have been asked, one of each in turn.
     void take_steps(int steps, scope_work& work) noexcept;
 
     /// Leaves the other steps to the teller. Returns false if it cannot run; then `take_rest` has to follow.
-    bool leave_to_teller(std::shared_ptr<scope_tree> const& itself) noexcept;
+    bool leave_to_teller(std::shared_ptr<scope_tree> const& tree) noexcept;
     /// @}
 
     /// Makes all other steps.
@@ -72,16 +72,17 @@ private:
     retry_scheduler& scheduler_; // of the context
     brief_mutex mutex_;
 
-    // Guarded by it.
+    // Guarded by the mutex.
     linked_list<scope_node, scope_tree> asked_;
-    std::shared_ptr<scope_tree> teller_; // itself, while it is scheduled
+    std::shared_ptr<scope_tree> teller_; // owns this tree while the teller is scheduled
 };
 
 /// Work that steps have found under the mutex. It is done without the mutex.
 struct scope_work {
-    std::array<scope_member*, scope_tree::steps_of_call> members; // to tell: each stays, and its scope
-    std::size_t count = 0;                                        // of the members
-    linked_list<scope_join> joins;                                // that have ended
+    std::array<scope_member*, scope_tree::steps_of_call>
+        members;                   // to tell; each stays alive until it takes its request
+    std::size_t count = 0;         // of the members
+    linked_list<scope_join> joins; // joins that have ended
 };
 
 } // namespace asio_retry::detail

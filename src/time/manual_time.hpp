@@ -7,7 +7,7 @@
 
 namespace asio_retry::detail {
 
-/// The time of a manual clock, or none: an optional that any thread may read meanwhile.
+/// The time of a manual clock, or none. Any thread may read it at any time.
 class manual_time {
 public:
     explicit operator bool() const noexcept { return is_set_; }

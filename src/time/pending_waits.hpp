@@ -46,7 +46,7 @@ public:
     bool any_ended_early() const noexcept { return !ended_early_.empty(); }
 
     void insert(wait_node& node, time_point expiry) noexcept {
-        wheel_.insert(node, std::max(expiry, time_point::min() + duration(1))); // the least is of early ends
+        wheel_.insert(node, std::max(expiry, time_point::min() + duration(1))); // min() is for early ends
     }
     void erase(wait_node& node) noexcept {
         if (node.was_ended_early())
@@ -69,8 +69,8 @@ public:
         ended_early_.push_back(node);
     }
 
-    /// Takes a wait that is over or was ended early, in turn, so that neither kind has to wait for many of the
-    /// other. `moves`: see timing_wheel.
+    /// Takes a wait that is over or was ended early. Alternates between the two kinds, so that neither has to
+    /// wait for many of the other. `moves`: see timing_wheel.
     wait_node* take_due(time_point limit, duration slack, unsigned& moves) noexcept {
         takes_early_ = !takes_early_;
         if (takes_early_ && any_ended_early())

@@ -18,7 +18,7 @@ namespace asio_retry::detail {
 template <typename Scheduler, typename Function, typename Allocator>
 using queued_operation = boost::asio::detail::executor_op<Function, Allocator, typename Scheduler::operation>;
 
-/// Whether Asio has what queueing_executor needs.
+/// Whether Asio has the names that queueing_executor needs.
 template <typename Scheduler, typename Function = void (*)(), typename Allocator = std::allocator<void>>
 concept queues_operations = requires(Scheduler& queue, void* memory, Allocator allocator) {
     typename queued_operation<Scheduler, Function, Allocator>::ptr;
@@ -28,10 +28,9 @@ concept queues_operations = requires(Scheduler& queue, void* memory, Allocator a
     queue.work_finished();
 };
 
-/// Queues a function for the threads of the context, as the context's own executor would, and keeps them
-/// running where work is tracked. It serves a timer that another scheduler completes, such as that of a
-/// thread_pool on Windows, or a timer without memory to wait. It does nothing for a context without such a
-/// scheduler.
+/// Queues functions for the threads of the context, like the context's own executor. Tracked work keeps these
+/// threads running. It serves timers that another scheduler completes, such as those of a thread_pool on
+/// Windows, and timers without memory to wait. If the context has no such scheduler, functions run at once.
 template <typename Scheduler>
 class queueing_executor {
 public:
@@ -94,7 +93,7 @@ private:
     bool is_work_ = false;
 };
 
-/// If Asio has renamed what it needs, functions run at once.
+/// The fallback if Asio has renamed these names: functions run at once.
 template <typename Scheduler>
 struct executor_of_pool : std::type_identity<context_executor> {};
 template <queues_operations Scheduler>

@@ -12,21 +12,21 @@ namespace asio_retry::detail {
 /// A turn of the scheduler that is queued on its context. There is at most one. It calls
 /// `owner.on_posted_turn()`, which begins with `on_begun`. Until then the timer takes no turn, so that the
 /// scheduler has only one turn between other handlers. Thread safety: the owner's mutex guards everything
-/// except `go_on_in`.
+/// except `set_context`.
 template <typename Owner>
 class posted_turn {
 public:
     explicit posted_turn(Owner& owner) noexcept
         : owner_(owner) {}
 
-    /// Tells the io_context, which nobody can find out from an execution_context. Before that no turn can be
+    /// Stores the io_context, because an execution_context does not reveal it. Without it no turn can be
     /// posted.
-    void go_on_in(boost::asio::io_context& own) noexcept {
+    void set_context(boost::asio::io_context& own) noexcept {
         if (!context_.load(std::memory_order_relaxed))
             context_.store(&own, std::memory_order_relaxed);
     }
 
-    /// Returns false if no turn can be posted: the timer does the same at a greater cost.
+    /// Returns false if no turn can be posted: then the caller arms the timer, at a greater cost.
     bool post() noexcept {
         boost::asio::io_context* const context = context_.load(std::memory_order_relaxed);
         if (is_posted_ || !context)

@@ -26,7 +26,7 @@ public:
     bool const is_made_for_one_thread;
     detail::scheduled_waits waits;
     detail::random_streams streams;
-    detail::random_streams::state streams_before; // the manual clock
+    detail::random_streams::state streams_before; // the streams before the manual clock, to be restored
     std::atomic<bool> has_virtual_time = false;
 };
 
@@ -98,7 +98,7 @@ bool retry_scheduler::schedule_early(detail::wait_node& node) {
 }
 
 void retry_scheduler::go_on_in(boost::asio::io_context& own) noexcept {
-    impl_->waits.go_on_in(own);
+    impl_->waits.set_context(own);
 }
 
 bool retry_scheduler::has_one_thread() const noexcept {

@@ -24,8 +24,8 @@
 
 namespace asio_retry::detail {
 
-/// The waits of a context. One timer begins the turns in which they end. A manual clock may replace the steady
-/// clock. A mutex guards everything except the clock.
+/// All waits of a context, on one timer. The timer begins turns, and a turn ends the waits that are over. A
+/// manual clock may replace the steady clock. A mutex guards everything except the clock.
 ///
 /// If several threads run the context and the timer fires early enough, a wait begins without the mutex. It
 /// arrives, and the next thread that takes the mutex puts it into the wheel. No arrival is overlooked: the
@@ -52,7 +52,7 @@ public:
         return waits_.moved();
     }
 
-    /// @name The most that is done between two handlers of the context
+    /// @name The limits of one turn, between two other handlers of the context
     /// @{
     static constexpr unsigned waits_per_turn = 64;
     static constexpr unsigned moves_per_turn = 128; // from one level of the wheel to another
@@ -91,7 +91,7 @@ public:
             return false;
         take_back(node);
         waits_.end_early(node);
-        go_on_in(here);
+        set_context(here);
         if (!turn_.post())
             arm_for(at_once);
         return true;
@@ -120,7 +120,7 @@ public:
         auto const in = enter();
         if (!node.is_linked())
             return false;
-        if (node.expiry() > latest) { // an early end has the earliest
+        if (node.expiry() > latest) { // an early end has time_point::min()
             waits_.erase(node);
             waits_.insert(node, latest);
             arm_for(wake_up_for(latest));
@@ -128,14 +128,14 @@ public:
         return true;
     }
 
-    /// Tells the context of these waits, so that turns can be posted. Thread safety: needs no mutex.
-    void go_on_in(boost::asio::io_context& own) noexcept { turn_.go_on_in(own); }
+    /// Stores the io_context of these waits, so that turns can be posted. Thread safety: needs no mutex.
+    void set_context(boost::asio::io_context& own) noexcept { turn_.set_context(own); }
 
     enum class due { none, ended, no_memory };
 
     /// Ends the first wait that is over at `limit`. Without memory to end it, the wait goes on.
     due end_due(time_point limit) {
-        unsigned moves = any_number;
+        unsigned moves = unlimited;
         wait_node* const node = take_due(limit, moves);
         return node ? end(*node) : due::none;
     }
@@ -163,8 +163,8 @@ public:
         slack = slack_before_;
         timer_.hold_until(time_point::min());
         try {
-            arm_for_rest(); // the handler that was to end them may have thrown
-        } catch (...) {     // the timer has not been needed before
+            arm_for_rest(); // waits may be left, because a handler has thrown
+        } catch (...) {     // the timer could not be created
             timer_.fire();
         }
     }
@@ -193,12 +193,12 @@ public:
 
 private:
     static constexpr time_point at_once{};
-    static constexpr unsigned any_number = std::numeric_limits<unsigned>::max();
-    static constexpr std::size_t few = 16;         // so few waits need not share wake-ups
-    static constexpr unsigned portion = 64;        // waits that begin before the wheel follows the clock
-    static constexpr unsigned most_arrivals = 256; // before a thread waits for the mutex to admit them
+    static constexpr unsigned unlimited = std::numeric_limits<unsigned>::max();
+    static constexpr std::size_t most_exact_waits = 16; // up to so many waits end exactly
+    static constexpr unsigned portion = 64;             // waits that begin before the wheel follows the clock
+    static constexpr unsigned most_arrivals = 256; // after so many a thread waits for the mutex to admit them
     static constexpr duration pause_without_memory = std::chrono::milliseconds(1);
-    static constexpr duration hand_over = std::chrono::milliseconds(1); // of a longer turn to the timer
+    static constexpr duration takeover_delay = std::chrono::milliseconds(1); // then the timer takes over a turn
 
     /// Holds the mutex, and has put all arrivals into the wheel. It has no std::unique_lock, whose destructor
     /// g++ calls out of line.
@@ -225,7 +225,7 @@ private:
                 lock.lock();
             if (!lock && !lock.try_lock())
                 return;
-            admit(); // while they are still in a cache
+            admit(); // while the waits are still in a cache
         }
     }
 
@@ -249,31 +249,31 @@ private:
         return due::no_memory;
     }
 
-    // Precondition for the next ones: the mutex is held.
+    // Precondition of the functions up to `arm_for`: the mutex is held.
 
     void take_back(wait_node& node) noexcept {
         waits_.erase(node);
         if (waits_.empty() && !waits_.any_ended_early())
             timer_.disarm();
-        else if (waits_.size() == few)
+        else if (waits_.size() == most_exact_waits)
             arm(); // a few waits end exactly
     }
 
     /// How late a wait may end for the sake of others. A manual clock is exact.
     duration tolerance() const noexcept {
-        return manual_now_ || waits_.size() <= few ? duration::zero() : slack.load();
+        return manual_now_ || waits_.size() <= most_exact_waits ? duration::zero() : slack.load();
     }
 
     time_point wake_up_for(time_point expiry) const noexcept { return saturating_add(expiry, tolerance()); }
 
-    /// Makes the timer fire in time for the first wait, or for the preparation of many.
+    /// Arms the timer for the first wait or for the next preparation.
     void arm() {
-        if (auto const expiry = waits_.next_expiry(few))
+        if (auto const expiry = waits_.next_expiry(most_exact_waits))
             arm_for(std::min(wake_up_for(*expiry), next_preparation()));
     }
 
-    /// When many waits have to be moved within the wheel. A few are moved only when their time comes. It is
-    /// late by the tolerance: by then the earlier slots that need no move are over.
+    /// When waits have to be moved down in the wheel. A few waits move only when their time comes. The
+    /// preparation is late by the tolerance: then earlier slots that need no move are over.
     time_point next_preparation() const noexcept {
         if (manual_now_ || waits_.size() <= portion)
             return time_point::max();
@@ -309,16 +309,17 @@ private:
         arm_for(next_preparation());
     }
 
-    /// Arms the timer before a turn ends waits. If a handler throws or blocks, the timer ends the rest a little
-    /// later. Most turns are over by then, and need not arm the timer again.
+    /// Arms the timer before a turn ends waits. If a handler throws or blocks during the turn, the timer ends
+    /// the other waits a little later. Most turns are over by then, and need not arm the timer again.
     void arm_ahead(time_point begin) {
-        auto const expiry = waits_.any_ended_early() ? begin : waits_.next_expiry(few);
+        auto const expiry = waits_.any_ended_early() ? begin : waits_.next_expiry(most_exact_waits);
         if (!expiry)
             return;
         time_point const preparation = next_preparation();
-        arm_for(std::min(*expiry, preparation) <= begin
-                    ? saturating_add(begin, std::clamp(slack.load() / 4 * 3, hand_over / 2, hand_over))
-                    : std::min(wake_up_for(*expiry), preparation));
+        arm_for(
+            std::min(*expiry, preparation) <= begin
+                ? saturating_add(begin, std::clamp(slack.load() / 4 * 3, takeover_delay / 2, takeover_delay))
+                : std::min(wake_up_for(*expiry), preparation));
     }
 
     void arm_for(time_point wake_up) {
@@ -338,7 +339,7 @@ private:
     template <typename Note>
     void take_turn(Note note_why) {
         time_point const begin = now();
-        unsigned moves = manual_now_ ? any_number : moves_per_turn;
+        unsigned moves = manual_now_ ? unlimited : moves_per_turn;
         wait_node* node = begin_turn(begin, moves, note_why);
         for (unsigned ended = 1; node; ++ended) {
             if (end(*node) == due::no_memory)
@@ -398,7 +399,7 @@ private:
     wake_up_timer<scheduled_waits> timer_;
     posted_turn<scheduled_waits> turn_;
     manual_time manual_now_;
-    duration slack_before_{}; // the manual clock
+    duration slack_before_{}; // the slack before the manual clock, to be restored
     bool shut_down_ = false;
 };
 

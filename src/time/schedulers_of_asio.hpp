@@ -3,7 +3,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 
-// Asio may rename these one day: what looks for them is then not used.
+// If Asio renames these one day, the code that needs them is not used.
 namespace boost::asio::detail {
 class scheduler;
 class win_iocp_io_context;
@@ -13,7 +13,7 @@ class executor_op;
 
 namespace asio_retry::detail {
 
-/// The services by which contexts run what is queued. Asio has no public way to reach them.
+/// Asio's services that run queued functions. Asio has no public way to reach them.
 using scheduler_of_pool = boost::asio::detail::scheduler;
 #if defined(BOOST_ASIO_HAS_IOCP)
 using scheduler_of_io_context = boost::asio::detail::win_iocp_io_context;

@@ -5,7 +5,7 @@
 
 namespace asio_retry::detail {
 
-/// The memory of the timer's one wait, so that arming it again needs none.
+/// Memory for the timer's only wait, so that arming the timer again allocates nothing.
 class timer_memory {
 public:
     void* allocate(std::size_t size) { return size <= sizeof(bytes_) ? bytes_ : ::operator new(size); }

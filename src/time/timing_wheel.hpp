@@ -21,16 +21,21 @@
 namespace asio_retry::detail {
 
 /// Waits by expiry: a hierarchical timing wheel (Varghese and Lauck, 1987). Its ticks are nanoseconds, so that
-/// it is exact. Waits leave the upper levels only as far as the slack of the user demands.
+/// it is exact. Waits move to lower levels only as far as the slack of the user requires it.
 ///
-/// A level has slots, each as long as half of the level below, so that a slot can be emptied before its time
-/// comes. A wait is in the slot of the highest digit in which its expiry differs from the time that the wheel
-/// has reached; but if that slot is the next one and empty, it is in a lower level. Time never enters a slot
-/// above the lowest level that has waits. So waits move down before they are needed, some at a time, and equal
-/// expiries keep their order. To insert and to erase takes one step, however many waits there are.
+///     level 1   |          here         |          next         |  ...
+///     level 0   |__|__|__|__|__|__|__|__|__|__|__|__|__|__|__|__|
 ///
-/// `moves` is how many waits a function may still move to a lower level. If it becomes zero, there may be more
-/// to do.
+/// - The slots of a level cover two slots of the level above: the slot of the reached time, and the next slot.
+/// - A wait is in the level of the highest digit in which its expiry differs from the reached time.
+/// - If its slot there is the next slot and has no waits, the wait goes to the level below, by this same rule.
+/// - Time enters no slot that has waits, except in level 0: before, the waits have ended or moved down.
+///
+/// So waits can move down before they are needed, some at a time, and equal expiries keep their order. To
+/// insert and to erase takes one step, however many waits there are.
+///
+/// `moves`: how many waits a function may still move to a lower level. If it becomes zero, there may be more to
+/// do.
 class timing_wheel {
 public:
     explicit timing_wheel(time_point reached) noexcept
@@ -71,8 +76,8 @@ public:
             set_vacant(position_of(*emptied));
     }
 
-    /// The next wait that is over at `now`, or null. It leaves a wait that may be late: one of a slot no longer
-    /// than `slack` that has not ended.
+    /// The next wait that is over at `now`, or null. Waits of a slot that is no longer than `slack` are taken
+    /// only when the whole slot is over.
     wait_node* take_due(time_point now, duration slack, unsigned& moves) noexcept {
         auto const first = reach(tick_of(now), slack, moves);
         return first ? take_front(*first) : nullptr;
@@ -90,7 +95,7 @@ public:
         }
     }
 
-    /// When `prepare` has something to do, unless earlier waits have it done.
+    /// When `prepare` has to be called. Earlier calls of `take_due` may have done its work.
     std::optional<time_point> next_preparation(duration slack) const noexcept {
         std::optional<time_point> first;
         for (unsigned number = levels::first_prepared; number != levels::count; ++number) {
@@ -155,7 +160,7 @@ private:
         unsigned index;
     };
 
-    // Where the clock has come to its end, every wait that begins would be over at once, for ever.
+    // time_point::max() means never, even if the clock has come to its end. Such waits are in no slot.
     static bool never_ends(wait_node const& node) noexcept { return node.expiry() == time_point::max(); }
 
     static constexpr tick bias = tick(1) << 63; // times before the clock's epoch come first
@@ -257,7 +262,7 @@ private:
             occupied_levels_ &= ~(1u << at.level);
     }
 
-    /// Goes on to `limit`, or up to the first slot whose waits are over, and returns that.
+    /// Goes on to `limit`, or up to the first slot whose waits are over, and returns that slot.
     std::optional<position> reach(tick limit, duration slack, unsigned& moves) noexcept {
         auto const longest = static_cast<tick>(std::max(slack, duration(1)).count());
         while (occupied_levels_ != 0) {

@@ -18,8 +18,8 @@ public:
 
     bool empty() const noexcept { return latest_.load() == nullptr; }
 
-    /// Returns roughly how many there are now. Another thread may have taken this one already, and it may be
-    /// over. Precondition: the wait is in no list.
+    /// Returns roughly how many there are now. Do not use `wait` afterwards: another thread may have ended it.
+    /// Precondition: the wait is in no list.
     unsigned add(wait_node& wait) noexcept {
         list_node* const node = wait_node::node_of(wait);
         list_node* before = latest_.load(std::memory_order_relaxed);

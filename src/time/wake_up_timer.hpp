@@ -43,8 +43,8 @@ public:
             timer_.emplace(executor(context_));
     }
 
-    /// Makes the timer fire no later than this, unless it is held back. Throws only if `make` has not been
-    /// called.
+    /// Makes the timer fire no later than this, unless it is held back. After `make` it throws only without
+    /// memory, and only if the context has no scheduler of Asio.
     void arm(time_point wake_up) {
         make(); // even for a wait that never ends
         wake_up = std::max(wake_up, held_until_);
@@ -62,8 +62,8 @@ public:
         armed_for_ = wake_up;
     }
 
-    /// Fires at once, in the memory of its wait. If that is impossible, throws the exception that is being
-    /// handled.
+    /// Queues the handler at once, in the memory of the timer's wait. Rethrows the current exception if the
+    /// context has no scheduler of Asio.
     void fire() {
         if (waits_)
             return;
@@ -83,7 +83,7 @@ public:
             timer_->cancel();
     }
 
-    /// The timer's wait is over, because it expired or because the timer was armed for something else.
+    /// The timer's wait is over: it has expired, or the timer was armed again or disarmed.
     void on_fired() noexcept {
         waits_ = false;
         armed_for_ = time_point::max();
@@ -100,14 +100,14 @@ public:
     }
 
 private:
-    // If a thread_pool has the scheduler of an io_context, that completes its timers.
+    // If a thread_pool has the scheduler of an io_context, that scheduler also runs the timers of the pool.
     using executor = std::conditional_t<std::is_same_v<scheduler_of_pool, scheduler_of_io_context>,
                                         context_executor, pool_executor>;
     using timer =
         boost::asio::basic_waitable_timer<std::chrono::steady_clock,
                                           boost::asio::wait_traits<std::chrono::steady_clock>, executor>;
 
-    /// It has an allocator of its own, because Asio's hooks differ between a program that defines
+    /// The handler has an allocator of its own, because Asio's hooks differ between a program that defines
     /// BOOST_ASIO_NO_DEPRECATED and a library that was built without it.
     auto handler() noexcept {
         return boost::asio::bind_allocator(timer_allocator<void>(memory_),

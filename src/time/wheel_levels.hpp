@@ -7,10 +7,10 @@ namespace asio_retry::detail {
 
 /// The levels of a timing wheel for times of 64 bits.
 ///
-/// The first bit of a level is the length of its slots. The slots of a level cover two slots of the level
-/// above: the one that the wheel is in, and the next. The level of a quarter of a millisecond has many slots,
-/// so that with the usual slack a usual wait ends in the slot where it began. Moving a wait costs as much as
-/// ending it, because by then no cache has it.
+/// A slot of a level lasts 2^first_bit ns. The slots of a level cover two slots of the level above: the slot
+/// that the wheel is in, and the next slot. The level of a quarter of a millisecond has many slots, so that
+/// with the usual slack a usual wait ends in the slot where it began. To move a wait costs as much as to end
+/// it, because no cache has the wait by then.
 struct wheel_levels {
     static constexpr std::array<unsigned, 11> first_bits{0, 6, 12, 18, 28, 34, 40, 46, 52, 58, 64};
     static constexpr unsigned count = first_bits.size() - 1;
@@ -23,9 +23,9 @@ struct wheel_levels {
     }
 };
 
-/// What a level does with a time.
+/// The constants of one level.
 struct wheel_level {
-    std::uint64_t other_slots_above; ///< the bits of the slot of the level above
+    std::uint64_t other_slots_above; ///< a mask of the bits of the levels above
     std::uint32_t last_slot;
     std::uint32_t first_slot; ///< its index among the slots of all levels
     std::uint32_t first_bit;

@@ -23,7 +23,7 @@ public:
 
     /// They begin now, and end evenly over a time.
     void run(duration first, duration over) {
-        scheduler_.go_on_in(io_);
+        scheduler_.set_context(io_);
         time_point const begin = scheduler_.now() + first;
         auto const count = static_cast<duration::rep>(waits_.size());
         for (duration::rep i = 0; i != count; ++i)

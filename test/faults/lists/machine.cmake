@@ -21,7 +21,7 @@ fault(machine_does_not_wait_up_to_its_limit 7 src/policy/operation_limits.cpp
     [[is_last = delay > allowed]] [[is_last = delay >= allowed]])
 
 fault(machine_leaves_a_last_attempt_no_time 41 src/policy/operation_limits.cpp
-    [[std::min({delay, allowed, wait_before(deadline_, longest_attempt_, now)})]] [[std::min({delay, allowed})]])
+    [[std::min({delay, allowed, wait_before(deadline_, bits_of_longest_, now)})]] [[std::min({delay, allowed})]])
 
 # --- cancellations
 

@@ -3,7 +3,7 @@
 noticed_by(tests_of_scope)
 
 fault(scope_counts_one_more_than_its_limit 33 src/scope/scope_state.cpp
-    [[scope->without_need_ < scope->max_pending_]] [[scope->without_need_ <= scope->max_pending_]])
+    [[scope->ended_but_counted_ < scope->max_pending_]] [[scope->ended_but_counted_ <= scope->max_pending_]])
 
 fault(scope_forgets_whom_it_could_not_tell 61 src/scope/scope_state.cpp
     [[standing_.load() >= what && !missed_]] [[standing_.load() >= what]])

@@ -67,7 +67,7 @@ private:
 TEST(turns, decision_63_end_what_is_over_beside_what_goes_on_for_long) {
     boost::asio::io_context io(1);
     scheduled_waits waits(io, true);
-    waits.go_on_in(io);
+    waits.set_context(io);
     busy_wait busy(waits);
     noting_wait over(busy);
     waits.schedule_early(busy);

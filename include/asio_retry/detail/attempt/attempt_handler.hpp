@@ -18,7 +18,7 @@ concept attempt_host = requires(Operation& operation, Operation const& itself) {
     { operation.on_attempt_dropped() } noexcept;
 };
 
-/// How a handler refers to its operation: by `handler_link` if the operation has that, or by a pointer.
+/// The type by which a handler refers to its operation: the operation's `handler_link`, or else a pointer.
 template <typename Operation>
 struct link_to {
     using type = Operation*;
@@ -79,7 +79,7 @@ public:
 
 private:
     link operation_;
-    ASIO_RETRY_NO_UNIQUE_ADDRESS allocator_type allocator_; // Asio asks for it after it has moved the handler
+    ASIO_RETRY_NO_UNIQUE_ADDRESS allocator_type allocator_; // Asio asks for it after moving the handler
 };
 
 } // namespace asio_retry::detail

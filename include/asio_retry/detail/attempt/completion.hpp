@@ -149,7 +149,7 @@ void set_failure(Disposition& to, error_code const& code, std::exception_ptr con
 template <typename... Values>
 std::exception_ptr exhausted_with(Values&&... values) noexcept;
 
-/// What a completion signature says about success and failure.
+/// Success and failure in a completion signature.
 template <typename Signature>
 struct completion {
     static constexpr bool has_error = false;
@@ -213,8 +213,8 @@ struct completion<void(Failure, Values...)> {
             return machine.on_exception(code_of(failure), failure);
     }
 
-    /// Replaces the attempt's own error by the error that the machine delivers. Only an operation that judges
-    /// results can have a value to put into an exhausted_error.
+    /// Replaces the attempt's own error by the error that the machine delivers. With `JudgesResults`, a
+    /// rejected value goes into an exhausted_error.
     template <bool JudgesResults>
     static void amend(arguments& result, retry_action const& action) {
         if constexpr (JudgesResults && sizeof...(Values) > 0 &&
@@ -261,7 +261,7 @@ using kept_result =
     std::conditional_t<Completion::has_disposition, std::optional<typename Completion::arguments>,
                        late_value<typename Completion::arguments>>;
 
-/// Keeps the disposition of a failure during a wait. The caller gets it if the operation ends with it.
+/// Keeps the disposition of the last failure during a wait, in order to deliver it if the operation ends then.
 template <typename Completion, bool = Completion::has_disposition>
 class last_failure {
 public:

@@ -11,7 +11,7 @@
 
 namespace asio_retry::detail {
 
-/// Time and randomness of a retry. `time_for` may skip the clock unless the machine measures time.
+/// Time and randomness of a retry. If the machine measures no time, `time_for` need not read the clock.
 template <typename T>
 concept time_source = requires(T& source, retry_machine const& machine) {
     { source.now() } -> std::same_as<time_point>;
@@ -31,7 +31,7 @@ retry_action decide_after_wait(retry_machine& machine, Source& source, time_poin
                                         : machine.on_wait_over(now);
 }
 
-/// Decides after an attempt that has `failed`, or that `rejects` may still judge a failure. After a failure it
+/// Decides after an attempt. If it has not `failed`, `rejects` may still judge it a failure. After a failure
 /// sets `now`, because a wait begins then.
 template <typename Rejects, typename Judge, time_source Source>
 retry_action decide(retry_machine& machine, bool failed, Rejects rejects, Judge judge, Source& source,

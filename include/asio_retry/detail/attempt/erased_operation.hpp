@@ -26,8 +26,8 @@ struct result_judge<std::tuple<Failure, Values...>> {
     using type = judgement (*)(void* operation, Values const&...);
 };
 
-/// Holds an operation that returns `Awaitable` without its type, so that one coroutine is compiled for all of
-/// them. A small operation is held in place, any other in memory that Asio recycles.
+/// A type-erased operation that returns `Awaitable`: one coroutine serves all such operations. A small
+/// operation is held in place, any other in memory that Asio recycles.
 template <typename Awaitable, bool TakesAttempt, bool JudgesResults>
 class erased_operation {
 public:
@@ -122,7 +122,7 @@ private:
             return in.get();
     }
 
-    /// A null `relocate` means: copy the bytes. Another null pointer means: there is nothing to do.
+    /// Null `relocate`: copy the bytes. Any other null pointer: do nothing.
     struct calls {
         void (*relocate)(void* to, void* from) noexcept;
         void (*destroy)(void*) noexcept;
@@ -155,8 +155,8 @@ private:
     template <typename Callable>
     static consteval auto prepare_of() -> void (*)(void*, retry_machine&) {
         if constexpr (operation_form<Callable>::prepares)
-            return [](void* memory, retry_machine& decides) {
-                operation_form<Callable>::prepare(get<Callable>(memory), decides);
+            return [](void* memory, retry_machine& machine) {
+                operation_form<Callable>::prepare(get<Callable>(memory), machine);
             };
         else
             return nullptr;
@@ -212,7 +212,7 @@ struct operation_form<erased_operation<Awaitable, TakesAttempt, JudgesResults>> 
 
     static Awaitable call(erased& operation, attempt const& which) { return operation.call(which); }
     static void prepare(erased& operation, retry_machine& machine) { operation.prepare(machine); }
-    static constexpr bool chooses = true; // the operation inside may
+    static constexpr bool chooses = true; // the operation inside may choose
     static machine_observer* chooser_of(erased& operation) noexcept { return operation.chooser(); }
 
     template <typename... Values>

@@ -31,7 +31,7 @@ namespace asio_retry::detail {
 template <typename T>
 using code_result = boost::system::result<T, error_code>;
 
-/// A completion token that starts nothing: the initiating function only tells its signatures.
+/// A completion token that starts nothing. It reveals the signatures of the initiating function.
 struct signature_probe {};
 
 template <typename... Signatures>
@@ -52,7 +52,7 @@ public:
 
 namespace asio_retry::detail {
 
-/// The signature that the probe found; if there is not exactly one, any signature.
+/// The only signature that the probe found. If there is not exactly one, `type` is a placeholder.
 template <typename Result>
 struct sole_signature {
     static constexpr std::size_t count = 0;
@@ -69,7 +69,7 @@ struct sole_signature<signature_list<First, Second, Others...>> {
     using type = void(error_code);
 };
 
-/// The completion that a value stands for, returned by an awaitable or a plain callable.
+/// Maps the value that an awaitable or a plain callable returns to a completion.
 template <typename T>
 struct returned {
     using signature = void(std::exception_ptr, T);
@@ -123,7 +123,7 @@ struct awaitable_traits<asio::awaitable<T, Executor>> {
     using executor_type = Executor;
 };
 
-/// The parameter type of a callable with one parameter that is not generic; its body is not instantiated.
+/// The type of the only parameter of a callable that is not generic. Does not instantiate the callable's body.
 template <typename F>
 struct sole_parameter {
     using type = void;
@@ -168,14 +168,14 @@ inline constexpr bool takes_attempt_alone =
 
 enum class call_shape { nothing, attempt, token, attempt_and_token, none };
 
-// A test with a generic lambda instantiates its body, hence this order.
+// Generic callables come last: a test of a generic lambda instantiates its body.
 template <typename F>
 consteval call_shape call_shape_of() {
     if constexpr (takes_only_attempt<F>) // even if it has a default argument
         return call_shape::attempt;
     else if constexpr (std::is_invocable_v<F&>)
         return call_shape::nothing;
-    else if constexpr (std::is_bind_expression_v<F> && takes_attempt_alone<F>) // it accepts further arguments
+    else if constexpr (std::is_bind_expression_v<F> && takes_attempt_alone<F>) // it would also take a token
         return call_shape::attempt;
     else if constexpr (std::is_invocable_v<F&, attempt const&, signature_probe>)
         return call_shape::attempt_and_token;
@@ -187,7 +187,7 @@ consteval call_shape call_shape_of() {
         return call_shape::none;
 }
 
-/// Whether such an operation may complete after its call has returned. One that may block takes a token too.
+/// Whether such an operation may complete after its call has returned.
 template <typename Form>
 inline constexpr bool is_asynchronous =
     (Form::takes_token && !Form::may_block) || Form::returns_operation || Form::returns_awaitable;
@@ -247,8 +247,8 @@ struct operation_form {
     static constexpr bool is_usable = shape != call_shape::none && signature_count == 1 &&
                                       completion<signature>::is_complete && completion<signature>::has_defaults;
 
-    /// Reports what makes the operation unusable. Assertions in the class would make clang complain of its uses
-    /// too. Because of `auto` the function is instantiated soon enough to complain first.
+    /// Reports why the operation is unusable. Assertions in the class would make clang complain of its uses,
+    /// too. `auto` makes the compiler instantiate the function, so these messages come first.
     static consteval auto assert_usable() {
         static_assert(!awaitable_traits<F>::is_awaitable,
                       "async_retry: this is an awaitable, which can be awaited only once: pass a "
@@ -283,8 +283,8 @@ struct operation_form {
             return operation(which, std::forward<Token>(token)...);
     }
 
-    /// Whether the operation is a plain callable that `inject` delays. `async_retry` gives it a token, and
-    /// `retry` the `retry_waits` by which it blocks its thread.
+    /// Whether the operation is a plain callable that `inject` delays. `async_retry` passes a token to it.
+    /// `retry` passes the `retry_waits` by which it blocks its thread.
     static constexpr bool may_block = false;
 
     static constexpr bool is_reported = false;
@@ -298,7 +298,7 @@ struct operation_form {
             machine.expect_marks();
     }
 
-    /// Whether it chooses a server for each attempt, and by what, for a hedge.
+    /// Whether the operation chooses a server for each attempt. For a hedge, `chooser_of` returns the chooser.
     static constexpr bool chooses = false;
     static machine_observer* chooser_of(F&) noexcept { return nullptr; }
 
@@ -309,7 +309,8 @@ struct operation_form {
     static constexpr bool names_rejected = false;
 };
 
-/// Gives an operation its attempt object, and tells the machine what that reports, at the time of `Clock`.
+/// Gives an operation its attempt object, and passes the reports of the attempt to the machine, with the time
+/// of `Clock`.
 template <typename Clock>
 class attempt_health final : health_monitor {
 public:
@@ -326,7 +327,7 @@ public:
 
 private:
     void on_healthy() noexcept override {
-        if (machine_.measures_time()) // otherwise nothing depends on it, and there may be no scheduler yet
+        if (machine_.measures_time()) // otherwise the time is not needed, and there may be no scheduler yet
             machine_.on_healthy(clock_.now());
     }
     void on_sent() noexcept override { machine_.on_sent(); }
@@ -353,8 +354,8 @@ template <typename Form, typename Clock>
 using attempt_health_of =
     std::conditional_t<Form::takes_attempt, attempt_health<Clock>, no_attempt_health<Clock>>;
 
-/// Whether the compiler destroys twice what a `co_await` expression initialises without a constructor: lambdas
-/// and aggregates. It keeps a bitwise copy of them in the coroutine's frame, and destroys both.
+/// Whether the compiler destroys the lambdas and aggregates of a `co_await` expression twice: it copies them
+/// bitwise into the coroutine's frame, and destroys both.
 inline constexpr bool destroys_temporaries_twice =
 #if defined(__GNUC__) && !defined(__clang__)
     __GNUC__ < 13;
@@ -362,7 +363,7 @@ inline constexpr bool destroys_temporaries_twice =
     false;
 #endif
 
-/// Whether the type is that of a lambda. Only its name in g++ tells: it ends with `<lambda(...)>`.
+/// Whether the type is that of a lambda: in g++ its name ends with `<lambda(...)>`.
 template <typename T>
 consteval bool is_closure() {
     std::string_view const name = __PRETTY_FUNCTION__; // ... [with T = NAME] or ... [with T = NAME; ...]
@@ -375,7 +376,7 @@ consteval bool is_closure() {
     return false;
 }
 
-/// A wrapper that was made of a temporary which the compiler may destroy twice.
+/// Marks a wrapper that was made of a temporary: the compiler may destroy the temporary twice.
 template <typename Wrapper>
 struct [[nodiscard("this starts nothing: give it to async_retry or retry")]] temporary_operation : Wrapper {
     using Wrapper::Wrapper;
@@ -395,7 +396,7 @@ struct unmarked<temporary_operation<Wrapper>> {
     static constexpr bool has_mark = true;
 };
 
-/// Whether `Given&&` may be a temporary that the compiler destroys twice. A moved variable looks the same.
+/// Whether `Given&&` may be a temporary that the compiler destroys twice. True also for a moved variable.
 template <typename Given>
 inline constexpr bool is_temporary = [] {
     if constexpr (!destroys_temporaries_twice || !std::is_class_v<Given> ||
@@ -405,7 +406,7 @@ inline constexpr bool is_temporary = [] {
         return unmarked<Given>::has_mark || std::is_aggregate_v<Given> || is_closure<Given>();
 }();
 
-/// What is kept of a callable that was given as `Given&&`.
+/// The type that stores a callable passed as `Given&&`.
 template <typename Given>
 using kept = typename unmarked<std::decay_t<Given>>::type;
 
@@ -429,8 +430,8 @@ private:
     Operation operation_;
 };
 
-/// The base of a wrapper's form, which forwards everything to the operation inside. A wrapper that is called in
-/// another way than that operation gives its own `Form`.
+/// The base of a wrapper's form. It forwards everything to the operation inside. If the wrapper is called in
+/// another way than that operation, the wrapper gives its own `Form`.
 template <typename Operation, typename Form = operation_form<Operation>>
 struct wrapping_form : Form {
     using inner = operation_form<Operation>;

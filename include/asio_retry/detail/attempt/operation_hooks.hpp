@@ -26,7 +26,7 @@ inline constexpr bool is_hook_of_retry = is_no_hook<Hook> || std::is_invocable_v
 template <typename Hook>
 inline constexpr bool is_hook_of_end = is_hook_of_retry<Hook> || std::is_invocable_v<Hook&, stop_reason>;
 
-/// An observer that only has hooks.
+/// The base of observers that implement only hooks.
 class hooks_observer : public machine_observer {
 public:
     void on_start(time_point) noexcept override {}
@@ -64,8 +64,8 @@ private:
     ASIO_RETRY_NO_UNIQUE_ADDRESS OnEnd on_end_;
 };
 
-/// Adds the observer of a wrapper at the end of `prepare`, also if `prepare` throws: so it hears of the end
-/// too.
+/// Adds the observer of a wrapper when `prepare` ends, even by an exception, so that the observer hears the
+/// end.
 class observation_at_exit {
 public:
     observation_at_exit(retry_machine& machine, machine_observer& observer, bool has_hooks = false) noexcept

@@ -23,7 +23,7 @@
 
 namespace asio_retry::detail {
 
-/// The value of an awaitable that stands for an operation with this completion signature.
+/// The value type of an awaitable with this completion signature.
 template <typename Signature>
 struct awaited_value {
     using type = void;
@@ -106,8 +106,8 @@ auto call_to_await(void* operation, attempt const& which) {
 template <typename Result>
 using to_call = Result (*)(void* operation, attempt const& which);
 
-// No function here has a callable's type in its signature: g++ warns of a coroutine in a header that keeps a
-// type without linkage.
+// No function here has a callable's type in its signature: g++ warns of a coroutine in a header if a type in
+// its signature has no linkage, such as the type of a lambda.
 
 template <typename Executor, typename Result>
 asio::awaitable<error_code, Executor> await_step(void* step, to_call<Result> call, attempt const& which) {
@@ -123,7 +123,7 @@ asio::awaitable<error_code, Executor> await_step(void* step, to_call<Result> cal
     co_return error_code();
 }
 
-/// The operation's completion as the awaitable returns it.
+/// Converts the operation's completion to the value of the awaitable.
 template <typename Value>
 Value to_returned(Value&& value) {
     return std::forward<Value>(value);
@@ -162,7 +162,7 @@ Awaitable await_stepped(void* operation, to_call<Result> call, void* step, to_ca
         co_return to_returned(co_await call(operation, which));
 }
 
-/// The form of an operation with a step. It is plain if both are; otherwise it returns an awaitable.
+/// The form of an operation with a step. If both are plain, it is plain; otherwise it returns an awaitable.
 template <typename Operation, typename Step>
 struct stepped_form : operation_form<Operation> {
     using inner = operation_form<Operation>;
@@ -178,7 +178,7 @@ struct stepped_form : operation_form<Operation> {
     }
     using result_type = typename decltype(call_result())::type;
 
-    // A coroutine begins after its call has returned, so the attempt object has to last.
+    // A coroutine begins after its call has returned, so the attempt object must live until then.
     static constexpr bool takes_attempt = !is_plain || inner::takes_attempt || step_form::takes_attempt;
     static constexpr bool takes_token = false;
     static constexpr bool returns_awaitable = !is_plain;

@@ -74,12 +74,12 @@ namespace asio_retry::detail {
 
 /// Also true for types derived from system_executor, such as one with a default token.
 template <typename Blocking, typename Relationship, typename Allocator>
-void take_the_systems(asio::basic_system_executor<Blocking, Relationship, Allocator> const*);
+void accept_system_executor(asio::basic_system_executor<Blocking, Relationship, Allocator> const*);
 
-/// Whether this is the executor of a handler that has none of its own. It runs functions anywhere, so no
+/// Whether Asio uses this executor for handlers without an executor. It runs functions anywhere, so no
 /// operation can wait or make attempts there. A strand on it is another executor.
 template <typename Executor>
-inline constexpr bool is_fallback_executor = requires(Executor const* e) { detail::take_the_systems(e); };
+inline constexpr bool is_fallback_executor = requires(Executor const* e) { detail::accept_system_executor(e); };
 template <typename T, typename Blocking>
 inline constexpr bool is_fallback_executor<asio::detail::promise_executor<T, Blocking>> = true;
 #if BOOST_ASIO_VERSION >= 103700

@@ -72,12 +72,12 @@ public:
     asio::cancellation_state const& state() const noexcept { return *state_; }
 
     /// Whether it may move to a strand for a retry, so that no emission reaches an attempt while it runs. A
-    /// strand does not fit in a typed executor. A caller that can cancel the coroutine does not know of the
+    /// strand does not fit in a typed executor. A caller that can cancel the coroutine would emit outside the
     /// strand.
     bool may_move() const noexcept { return !is_typed_ && !state_->slot().is_connected(); }
 
-    /// Makes the coroutine's operations complete on `other`. The coroutine itself is not there before one of
-    /// them has completed.
+    /// Makes the coroutine's operations complete on `other`. The coroutine reaches `other` when its next
+    /// operation completes.
     void move_to(asio::any_io_executor other);
     bool has_moved() const noexcept { return moved_ != nullptr; }
 
@@ -90,7 +90,7 @@ public:
     /// Makes a new cancellation state, like that of a new coroutine.
     void renew();
 
-    /// What Asio does before a coroutine awaits something.
+    /// Throws operation_aborted if the coroutine is cancelled, as Asio does before a coroutine awaits.
     void throw_if_cancelled() const {
         if (*throws_ && state_->cancelled() != asio::cancellation_type::none)
             throw_cancelled();
@@ -98,7 +98,7 @@ public:
 
     void let_nothing_throw() noexcept { *throws_ = false; }
 
-    /// Restores the state before `take_over`. Does nothing if the operation ended before that.
+    /// Undoes `take_over`. Does nothing without a `take_over`.
     void give_back() noexcept {
         if (has_taken_over_)
             restore();
@@ -142,7 +142,8 @@ struct entry_key {};
 
 } // namespace asio_retry::detail
 
-/// Not a coroutine. A class of this name is a friend of the frame at the bottom of a coroutine stack.
+/// Not a coroutine. Asio's frame at the bottom of a coroutine stack has this class template as a friend, so the
+/// specialisation can read the private members of the frame.
 template <typename Executor>
 class boost::asio::detail::awaitable_thread<asio_retry::detail::entry_key<Executor>> {
 public:
@@ -207,6 +208,7 @@ public:
     }
 
 private:
+    /// Reads the protected members of a frame: a derived class may name them, as in `&inside::member`.
     template <typename Frame>
     struct inside : Frame {
         static constexpr bool has_members() {
@@ -221,7 +223,7 @@ private:
         }
     };
 
-    /// Asio calls it with the frame of the coroutine. The coroutine goes on at once, or after `awaited`.
+    /// Asio calls this with the coroutine's frame. The coroutine goes on at once, or after `awaited`.
     struct step {
         coroutine_entry* self;
         frame* awaited;

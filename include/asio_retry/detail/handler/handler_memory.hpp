@@ -40,7 +40,8 @@ struct handler_memory {
     }
 };
 
-/// A part of the room for an operation. Operations share the type, and so the functions that allocate it.
+/// The unit in which memory for operations is allocated. Operations of one alignment share the type, so the
+/// functions that allocate are compiled once.
 template <std::size_t Alignment>
 struct alignas(Alignment) operation_room {
     std::byte bytes[Alignment];
@@ -129,7 +130,7 @@ template <typename Handler>
 inline constexpr bool has_librarys_memory =
     is_the_librarys_own<typename handler_memory<Handler>::handler_allocator>;
 
-/// Hides the handler's own allocator. Binding another allocator would do, but in Boost 1.81 a handler with a
+/// Hides the handler's own allocator. bind_allocator would do the same, but in Boost 1.81 a handler with a
 /// bound allocator takes no second one.
 template <typename Handler>
 class with_own_memory {

@@ -56,11 +56,11 @@ private:
     bool is_set_ = false;
 };
 
-/// A value that is set later, and may be removed. Read it only when it is set.
+/// Like `maybe`, but its user must know whether it is set.
 template <typename T>
 class late_value : public maybe<T> {};
 
-/// A type that is trivial to destroy need not know whether it is set.
+/// A value that is trivial to destroy does not store whether it is set.
 template <typename T>
     requires std::is_trivially_destructible_v<T>
 class late_value<T> {
@@ -91,8 +91,8 @@ decltype(auto) unpack(F&& f, Tuple&& values, std::index_sequence<Places...>) {
     return std::forward<F>(f)(std::get<Places>(static_cast<Tuple&&>(values))...);
 }
 
-/// A handler and its arguments, queued in the handler's place with its executor, allocator and slot. `Presence`
-/// lasts as long as the handler.
+/// A function that calls the handler with its arguments. It has the executor, the allocator and the slot of the
+/// handler. `Presence` lasts as long as the handler.
 template <typename Handler, typename Arguments, typename Presence>
 class late_completion {
 public:

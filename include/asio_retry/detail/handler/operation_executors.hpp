@@ -91,7 +91,7 @@ private:
     tracked_executor<Executor> work_;
 };
 
-/// The operation waits on the executor of its handler, which has one.
+/// A tag: the operation waits on the executor of its handler.
 template <typename Executor>
 struct handler_executor {
     Executor executor;
@@ -111,7 +111,7 @@ struct io_executor_of<handler_executor<Executor>> {
 };
 
 /// A strand on an executor, or the executor if it is a strand itself. A strand on a known executor fits into an
-/// any_io_executor. Any other strand is allocated, and so is each copy.
+/// any_io_executor. Any other strand allocates memory, also for each copy.
 template <typename Executor>
 struct strand_of;
 template <>
@@ -119,8 +119,10 @@ struct strand_of<asio::any_io_executor> {
     ASIO_RETRY_DECL static asio::any_io_executor make(asio::any_io_executor const& executor);
 };
 
-/// The executors of an operation, with work on both while it lasts. It runs on the handler's executor
-/// (`Associated`), or else where it waits. One type for all handlers of that executor.
+/// The executors of an operation, with work on both while it lasts. The operation runs on the handler's
+/// executor
+/// (`Associated`), or on the waiting executor if the handler has none. All handlers with one executor share the
+/// type.
 template <typename WaitsOn, typename Associated, bool HandlerHasExecutor, bool WantsStrand>
 class operation_executors {
     using io = io_executor_of<WaitsOn>;
@@ -207,7 +209,7 @@ public:
     }
     ASIO_RETRY_DECL explicit executor_home(asio::any_io_executor const& executor) noexcept;
 
-    /// Also false if nobody can tell.
+    /// Returns false also for executors that cannot tell.
     bool is_here() const noexcept { return runs_here_ && runs_here_(executor_); }
 
     bool is_strand() const noexcept { return is_strand_; }
@@ -248,8 +250,8 @@ asio::io_context* own_context(Executor const&) noexcept {
 ASIO_RETRY_DECL asio::io_context* own_context(asio::io_context::executor_type const& executor) noexcept;
 ASIO_RETRY_DECL asio::io_context* own_context(asio::any_io_executor const& executor) noexcept;
 
-/// Whether this thread runs the context, and the context is not stopped. Asio would call a function at once
-/// also after a stop, and on a copy. False for null.
+/// Whether this thread runs the context, and the context is not stopped. Asio itself would call a function at
+/// once even after a stop. False for null.
 inline bool runs_here(asio::io_context* context) noexcept {
     return context && context->get_executor().running_in_this_thread() && !context->stopped();
 }

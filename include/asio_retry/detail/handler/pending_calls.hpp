@@ -26,8 +26,8 @@ protected:
 
 /// The calls of an execution context whose handlers have not been called.
 ///
-/// The calls complete on threads of gRPC or of a pool. Before the context is destroyed, this takes the handlers
-/// from them.
+/// The calls complete on threads of gRPC or of a pool. Before the context is destroyed, the service takes the
+/// handlers out of these calls.
 class pending_calls : public boost::asio::execution_context::service {
     using list = std::list<std::shared_ptr<pending_call>>;
 
@@ -77,8 +77,8 @@ private:
     list calls_;
 };
 
-/// The places of a call in the context where it waits, and in that of its executor if this is another one.
-/// Whichever ends first abandons the call.
+/// Registers a call in the waiting context, and in the context of its executor if that is another one. The
+/// context that ends first abandons the call.
 class pending_places {
 public:
     /// If this throws, nothing happened. Precondition: *this is a member of the call.
@@ -115,7 +115,7 @@ private:
         bool abandon() noexcept override {
             auto const call = call_.lock();
             bool const abandoned = call && call->abandon();
-            if (abandoned) // so the other context lives
+            if (abandoned) // the other context still exists: its end would have abandoned the call
                 leave(places_.waits_);
             return abandoned;
         }

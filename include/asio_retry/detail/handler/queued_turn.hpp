@@ -93,7 +93,7 @@ private:
     bool refused_ = false;
 };
 
-/// An object that takes turns on its executor. Each turn comes, or is dropped with its context.
+/// An object that takes turns on its executor. Each queued turn either runs, or is dropped with its context.
 template <typename Object, typename Turn>
 concept turn_taker = requires(Object& object, Turn turn) {
     typename Object::template turn_allocator<Turn>;
@@ -130,7 +130,7 @@ private:
     ASIO_RETRY_NO_UNIQUE_ADDRESS Turn turn_;
 };
 
-/// Goes on to `Executor`, on whichever thread it is called.
+/// A function that Asio dispatches to `executor`.
 template <typename Executor, typename Turn>
 struct turn_on {
     Turn turn;
@@ -160,7 +160,7 @@ void post_to(asio::any_io_executor const& executor, Through const&, Turn&& turn)
         asio::post(executor, std::forward<Turn>(turn));
 }
 
-/// If `queue` throws, no turn is queued and none was dropped.
+/// Calls `queue` with a turn of `object`. If this throws, no turn is queued and none was dropped.
 template <typename Turn, turn_taker<Turn> Object, typename Queue>
 void queue_turn(Object& object, Turn turn, Queue queue) {
     queueing const in_progress(&object);
@@ -169,14 +169,14 @@ void queue_turn(Object& object, Turn turn, Queue queue) {
     } catch (...) {
         if (in_progress.refused())
             throw;
-        return; // a strand keeps a function that it had no memory to start
+        return; // the turn was taken: a strand keeps a function that it had no memory to start
     }
     if (in_progress.refused())
         object.on_turn_dropped(turn);
 }
 
 /// Queues a turn of `object`. An executor that cannot promise to queue, such as that of an
-/// any_completion_handler, gets it by way of `through`. If this throws, no turn is queued and none was dropped.
+/// any_completion_handler, gets the turn by way of `through`. Throws like `queue_turn`.
 template <typename Turn, typename Executor, typename Through, turn_taker<Turn> Object>
 void post_turn(Executor const& executor, Through const& through, Object& object, Turn turn = {}) {
     queue_turn(object, turn, [&](auto queued) { post_to(executor, through, std::move(queued)); });

@@ -47,14 +47,14 @@ enum class life_step : unsigned char {
     free_timer,       ///< disarm the timer
     unlink,           ///< leave the scope
     deliver,          ///< call the handler; the operation is destroyed before
-    deliver_later,    ///< the same in a turn of its own
+    deliver_later,    ///< call the handler in a new turn
     deliver_and_stay, ///< call the handler while attempts still run
     dissolve,         ///< destroy the operation
 };
 
 /// Lets one thread at a time into an operation, the occupant. Another thread leaves its event with the
-/// occupant, who handles it before leaving. Without a strand the initiating function, the end of an attempt, a
-/// time limit and a scope may meet on several threads.
+/// occupant, and the occupant handles it before leaving. Without a strand the initiating function, the end of
+/// an attempt, a time limit and a scope may meet on several threads.
 ///
 /// If an attempt ends while another thread emits to it, its thread waits until the emission is over, as for a
 /// mutex. The emission uses the attempt's I/O object, which may be destroyed with the attempt.
@@ -64,7 +64,7 @@ class basic_occupancy {
 
 public:
     /// Returns true if the caller is the occupant now. Then the caller handles `event` itself, and finds events
-    /// of other threads when it leaves.
+    /// of other threads when it leaves. `nothing` leaves no event with another occupant.
     bool enter(Event event = Event::nothing) noexcept;
 
     /// Waits until no thread emits to the attempt, and enters as the thread that goes on with the operation.
@@ -74,15 +74,15 @@ public:
     /// last occupant can still be inside, and no thread enters at the same time.
     bool enter_as_successor(Event event) noexcept;
 
-    /// A thread is about to emit to the attempt, unless the attempt has ended. Returns false during another
-    /// emission, whose handler has cancelled again.
+    /// Marks that this thread emits to attempts. Returns false inside another emission, whose handler has
+    /// cancelled again: the outer emission has made the mark.
     [[nodiscard]] bool begin_telling() noexcept;
 
     void end_telling() noexcept;
 
     bool has(Event event) const noexcept;
 
-    /// Leaves an event for the occupant, most often the caller itself, or for the next one.
+    /// Leaves an event for the present occupant, usually the caller itself, or for the next one.
     void add(Event event) noexcept { state_.fetch_or(bits_of(event), std::memory_order_release); }
 
     bool take(Event event) noexcept; // false if it did not happen
@@ -91,7 +91,8 @@ public:
 
     Event take_all() noexcept;
 
-    /// Lets other threads in and returns nothing; or stays, and returns the events that happened meanwhile.
+    /// If there are no events, lets other threads in and returns `nothing`. Otherwise stays and returns the
+    /// events.
     [[nodiscard]] Event leave() noexcept;
 
 private:
@@ -124,7 +125,7 @@ public:
     /// Where the occupant was called from.
     enum class place : unsigned char {
         initiation,
-        last_of_initiation, ///< the same, but what is left is decided here
+        last_of_initiation, ///< initiation; the remaining steps run here and not in a turn
         cancellation,
         executor,
     };
@@ -140,19 +141,19 @@ public:
     /// Why the timer is armed, or its notice under way.
     enum class timer : unsigned char {
         none,
-        limit,  ///< the time limit of an attempt, meaningless without it
-        wait,   ///< it goes on with the operation
-        queued, ///< the same, but there is no wait, only the turn that goes on
+        limit,  ///< the time limit of the running attempt
+        wait,   ///< the end of a wait: then the operation continues
+        queued, ///< not armed: a queued turn continues the operation at once
     };
 
     // --- the next step
 
     life_step next() noexcept;
 
-    /// Like `next`, but faster if nothing is left to do, as most often after a start or the arming of a timer.
+    /// Like `next`, but faster if no step is left, as usually after a start or the arming of a timer.
     life_step next_in_rest() noexcept;
 
-    /// Like `next`, but faster if nothing is left to undo, as most often when the result is known.
+    /// Like `next`, but faster if nothing has to be undone, as usually when the result is known.
     life_step next_at_end() noexcept { return may_end_here() && !linked_ ? life_step::deliver : next(); }
 
     /// Whether the operation may be delivered as soon as the result is known and it has left the scope.
@@ -174,7 +175,7 @@ public:
         ended_ = 0;
     }
 
-    /// An owner that would have gone on with the operation is gone.
+    /// The turn or the attempt that owned the operation was destroyed.
     void lose_owner() noexcept;
 
     /// The executor has destroyed a turn, and would destroy each further one, most likely inside `post`.
@@ -190,7 +191,7 @@ public:
     /// Forgets an attempt that will never complete. Its end is not judged.
     void forget(unsigned number) noexcept { running_ = (running_ & ~bit(number)) & all; }
 
-    /// Whether the machine may be asked now, and no other result has to be judged before.
+    /// Whether the machine may be asked now.
     bool may_ask() const noexcept;
 
     question take_question() noexcept; // after `ask`
@@ -231,8 +232,8 @@ public:
     /// Enters after an attempt whose handler was destroyed, on any thread.
     bool enter_after_drop(life_event event) noexcept;
 
-    // Each enters on the executor after an event. Returns false if another thread is in, which handles the
-    // event; otherwise sets the next step.
+    // Each enters on the executor after an event. Returns false if another thread is the occupant: that thread
+    // handles the event. Otherwise sets `first`.
     bool end_attempt(unsigned number, life_step& first) noexcept;
     bool end_wait(life_step& first) noexcept;
     bool take_notice(life_step& first) noexcept;
@@ -241,7 +242,7 @@ public:
     bool is_on_executor() const noexcept { return place_ == place::executor; }
     bool is_in_initiation() const noexcept { return place_ <= place::last_of_initiation; }
 
-    /// Goes on on this thread, because no turn can be queued. Unless an attempt runs, no handler is called
+    /// Continues on this thread, because no turn can be queued. Unless an attempt runs, no handler is called
     /// inside the initiating function.
     void go_on_here(life_event events) noexcept;
 
@@ -282,7 +283,7 @@ private:
 
     interrupter interrupter_ = Most == 1 ? interrupter::nobody : interrupter::time_limit;
     bool waits_ = false;    // no bit-field, because the scheduler's thread reads it
-    mask ended_ : Most = 0; // `rests` reads this and all that follows
+    mask ended_ : Most = 0; // `next_in_rest` tests this and the next four together
     end end_ : 2 = end::open;
     question question_ : 3 = question::none;
     unsigned char wants_request_ : 1 = false;

@@ -27,9 +27,9 @@ namespace asio_retry::detail {
 /// Whether attempts need a strand: an emission must not reach a coroutine while it runs. An awaitable of a
 /// typed executor cannot run in a strand.
 template <typename Result>
-inline constexpr bool attempts_want_strand = false;
+inline constexpr bool attempts_need_strand = false;
 template <typename Value>
-inline constexpr bool attempts_want_strand<asio::awaitable<Value, asio::any_io_executor>> = true;
+inline constexpr bool attempts_need_strand<asio::awaitable<Value, asio::any_io_executor>> = true;
 
 /// Runs attempts that are awaitables, all in one coroutine. It is spawned for the first attempt, and renews its
 /// own cancellation state for each attempt.
@@ -53,8 +53,8 @@ protected:
         constexpr bool converts = std::is_convertible_v<Executor, executor_type>;
         static_assert(converts,
                       "async_retry: the executor of the handler must be convertible to that of the awaitable");
-        began_ = began_ && rests_; // a coroutine that has yet to be spawned has not begun
-        stops_at_begin_ = false;   // the attempt before may have been stopped, and lost before it began
+        began_ = began_ && rests_; // a new coroutine has not begun
+        stops_at_begin_ = false;   // it is set if the previous attempt was stopped, and lost before it began
         if (std::exchange(rests_, false)) {
             resume_();
         } else if constexpr (converts) {
@@ -64,7 +64,7 @@ protected:
 
     /// Stops an attempt that has not begun. Returns false if its coroutine has begun: then emit to it.
     bool stop_at_begin() noexcept {
-        stops_at_begin_ = !began_; // it has no cancellation state yet
+        stops_at_begin_ = !began_; // the coroutine has no cancellation state yet
         return stops_at_begin_;
     }
 
@@ -88,7 +88,7 @@ private:
     virtual void on_dropped() noexcept = 0;
     virtual void on_lost() noexcept = 0;
 
-    /// It has no executor of its own: with one, Asio 1.26 would forward a cancellation through a dangling
+    /// This handler has no executor: with one, Asio 1.26 would forward a cancellation through a dangling
     /// pointer.
     struct spawned_handler {
         using cancellation_slot_type = asio::cancellation_slot;
@@ -119,8 +119,8 @@ private:
         attempt_runner* runner_;
     };
 
-    /// Asio destroys a coroutine that it has no memory to start; then the attempt is lost. A coroutine that has
-    /// begun only ends unfinished when the user destroys it, and then the operation is dropped.
+    /// If Asio has no memory to start a coroutine, it destroys the coroutine: the attempt is lost. If the user
+    /// destroys a coroutine that has begun, the operation is dropped.
     class unless_lost : public owner {
     public:
         using owner::owner;
@@ -138,7 +138,7 @@ private:
         return !std::exchange(stops_at_begin_, false) && !is_cancelled();
     }
 
-    /// Makes a result of the current exception. If the values throw meanwhile, returns what they have thrown.
+    /// Makes a result of the current exception. If a value's constructor throws, returns its exception.
     static std::exception_ptr put_failure(maybe<arguments>& result) noexcept {
         try {
             result.emplace(completion::from_exception(std::current_exception()));
@@ -176,15 +176,15 @@ private:
             } catch (...) {
                 thrown_by_value = put_failure(result);
             }
-            // A cancellation of this attempt, or one that comes only now, must not end the wait for the next
-            // attempt. The attempt may have ended on another executor, where no callable of the policy may be
-            // called. Another thread may also be emitting to this state.
+            // A cancellation of this attempt, or a late one, must not end the wait for the next attempt.
             co_await asio::this_coro::throw_if_cancelled(false);
+            // No callable of the policy may be called on another executor.
             if (!executor_home(co_await asio::this_coro::executor).is_here())
                 co_await asio::dispatch(asio::deferred);
+            // Another thread may be emitting to the state of this attempt.
             co_await asio::this_coro::reset_cancellation_state();
-            // The report may destroy this coroutine, so the frame's values are moved out first. The operation
-            // must end here only: when a coroutine throws, Asio goes on to use its slot.
+            // The report may destroy this coroutine, so it moves the values out of the frame first. Only the
+            // report may end the operation: when a coroutine throws, Asio goes on to use its slot.
             auto report = [&] {
                 arguments reported = [&] {
                     try {
@@ -214,7 +214,7 @@ private:
     }
 
     resumption resume_;  // resumes the coroutine
-    bool rests_ = false; // between two attempts: then it is set
+    bool rests_ = false; // between two attempts; `resume_` holds a handler then
     bool began_ = false;
     bool stops_at_begin_ = false;
     bool ends_ = false;

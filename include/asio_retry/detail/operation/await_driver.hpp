@@ -17,12 +17,12 @@
 
 namespace asio_retry::detail {
 
-/// Where a coroutine waits, with work on that context: on its own executor, on another, or in a scope.
+/// The executor on which a coroutine waits: its own, another one, or a scope's. Keeps another context running.
 class ASIO_RETRY_DECL waiting_place {
 public:
     waiting_place() noexcept = default; // on the coroutine's own executor
 
-    /// `own` is the executor of the coroutine, which keeps its context working.
+    /// `own` is the executor of the coroutine. The coroutine keeps the context of `own` running.
     template <typename Executor>
     waiting_place(Executor const& executor, asio::any_io_executor const& own)
         : context_(&asio::query(executor, asio::execution::context)) {
@@ -35,7 +35,7 @@ public:
     asio::execution_context* context() const noexcept { return context_; } // null for its own
     scope_handle const& scope() const noexcept { return scope_; }
 
-    /// The context is being destroyed.
+    /// Call this when the context is being destroyed.
     void forget() noexcept {
         work_.reset();
         scope_.reset();
@@ -64,7 +64,7 @@ private:
 class ASIO_RETRY_DECL awaited_presence {
 public:
     awaited_presence() noexcept = default;
-    awaited_presence(awaited_presence&&) noexcept {} // before it begins
+    awaited_presence(awaited_presence&&) noexcept {} // precondition: `begin` was not called
     awaited_presence& operator=(awaited_presence&&) = delete;
     ~awaited_presence() {
         if (counted_)
@@ -81,7 +81,7 @@ private:
     struct counted {
         counted(retry_driver& retry, scope_handle const& in)
             : member(retry, in) {}
-        basic_membership<retry_driver> member; // the operation may be gone before
+        basic_membership<retry_driver> member; // the operation may be destroyed earlier
         asio::any_io_executor ended_on;        // empty if the coroutine is being destroyed
     };
 
@@ -90,7 +90,7 @@ private:
     std::optional<counted> counted_;
 };
 
-/// Whether a retry runs inside the coroutine that awaits it, and where it may be interrupted.
+/// Says whether a retry runs inside the coroutine that awaits it, and whether the coroutine moves to a strand.
 struct ASIO_RETRY_DECL awaited_course {
     awaited_course(coroutine_stack const& stack, retry_policy const& given_policy, bool is_scoped)
         : is_elsewhere(given_policy.settings().deliver_at_once) {
@@ -126,12 +126,14 @@ private:
     void* piece_ = nullptr;
 };
 
-/// A retry inside the coroutine that makes its attempts, without what depends on the operation. The driver
+/// A retry inside the coroutine that makes its attempts; the part that is common to all operations. The driver
 /// decides; the coroutine asks for the next step, and rests while there is none.
 ///
-/// An attempt that a caller, a time limit or a scope may interrupt gets a cancellation state of its own in
-/// place of the coroutine's. The attempt may reset it in order to clean up; the operation still knows that it
-/// was cancelled.
+/// `next_` hands a step from the driver to the coroutine. The driver calls `go`, which stores the step. The
+/// coroutine suspends in `async_rest`, which stores `rest`. Whichever is second resumes the coroutine.
+///
+/// If a caller, a time limit or a scope may interrupt the attempt, a cancellation state of its own replaces the
+/// coroutine's. Even if the attempt resets its state in order to clean up, the operation stays cancelled.
 class ASIO_RETRY_DECL await_driver : public cancellable_core<retry_driver> {
     using core = cancellable_core<retry_driver>;
 
@@ -144,8 +146,8 @@ public:
         destroy,
     };
 
-    /// The first step, and each further one. The cancellation of the coroutine changes here, because the
-    /// coroutine reads it whenever it awaits something.
+    /// Return the first step, and each later step. They also replace the cancellation of the coroutine, because
+    /// the coroutine reads it whenever it awaits something.
     step begin();
     step take_step();
 
@@ -176,21 +178,22 @@ protected:
             delete_notices();
     }
 
-    /// The frame may be destroyed during an attempt, while notices are under way, and while the thread that has
-    /// begun the attempt is still in the operation. Other threads call virtual functions until this returns, so
-    /// that the destructor of the last class has to call it.
+    /// Call this in the destructor of the most derived class: other threads may call virtual functions until it
+    /// returns. The frame may be destroyed during an attempt, while notices are queued, and while the thread
+    /// that has begun the attempt is still in the operation.
     void end_frame() noexcept {
         if (next_.load(std::memory_order_relaxed) != step::complete)
             end_unfinished();
     }
 
-    /// The result of the attempt is kept. The coroutine may have to move first: on another executor no callable
-    /// of the policy may be called, and notices change the operation.
+    /// Ends the attempt here, or first moves the coroutine back to its executor: on another executor no
+    /// callable of the policy may be called, and notices change the operation. `calls_nothing`: no callable is
+    /// called.
     void end_attempt_here(bool calls_nothing);
 
     void keep_frame() noexcept { frame_.take(); }
 
-    std::exception_ptr thrown_; // while the result of the last attempt was made
+    std::exception_ptr thrown_; // by a value's constructor; null if there is a result
 
 private:
     enum class move : unsigned char {
@@ -201,7 +204,7 @@ private:
 
     virtual void prepare(retry_machine& machine) = 0;
 
-    /// `failure` is why the coroutine could not move, if it could not: no memory, or the executor threw.
+    /// `failure`: the exception that prevented the move; null if there was none.
     void start(std::exception_ptr const* failure = nullptr);
     void go_on_moved(std::exception_ptr const* failure = nullptr);
 

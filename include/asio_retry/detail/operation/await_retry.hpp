@@ -14,8 +14,8 @@
 
 namespace asio_retry::detail {
 
-/// Retries an awaitable inside a coroutine: what depends on the type of its result. It is no coroutine itself:
-/// a frame would keep every temporary, and resuming a large frame is the greatest cost of a wait.
+/// The part of an awaited retry that depends on the type of the result. It is a class and no coroutine: a frame
+/// would keep every temporary, and resuming a large frame is the greatest cost of a wait.
 template <typename Callable>
 class awaited_retry final : public await_driver {
     using form = operation_form<Callable>;
@@ -26,7 +26,7 @@ class awaited_retry final : public await_driver {
 public:
     static constexpr bool is_void = std::is_void_v<value_type>;
 
-    /// The referenced objects must outlive it.
+    /// The callable and the other referenced objects must outlive this object.
     template <typename... Args>
     explicit awaited_retry(Callable& callable, retry_policy&& given_policy, Args&&... args)
         : await_driver(std::move(given_policy), form::judges_results, std::forward<Args>(args)...)
@@ -101,7 +101,7 @@ private:
 
     Callable& callable_;
     ASIO_RETRY_NO_UNIQUE_ADDRESS attempt_health_of<form, awaited_retry> health_;
-    std::optional<arguments> result_; // of the last attempt, until its failure is decided on
+    std::optional<arguments> result_; // of the last attempt; removed before a wait begins
     ASIO_RETRY_NO_UNIQUE_ADDRESS last_failure<completion> last_;
 };
 
@@ -124,8 +124,8 @@ struct counted_callable {
     }
 };
 
-/// Retries an awaitable operation inside the coroutine that awaits it. That spawns nothing, and allocates
-/// nothing but the frame of the attempt. If it is not possible, the attempts get a coroutine of their own.
+/// Retries an awaitable operation inside the coroutine that awaits it. Only the frame of each attempt is
+/// allocated, and nothing is spawned. Where that is impossible, the attempts get a coroutine of their own.
 template <typename Token, typename Callable, typename Source>
 auto await_retry(counted_callable<Callable, Source::is_scoped> kept, retry_policy policy, Source source)
     -> retry_awaitable<Token, Callable> {
@@ -149,7 +149,7 @@ auto await_retry(counted_callable<Callable, Source::is_scoped> kept, retry_polic
                 }
                 try {
                     auto attempt = retry.call();
-                    entry.throw_if_cancelled(); // by the callable itself, most likely
+                    entry.throw_if_cancelled(); // the callable may have cancelled the operation
                     co_await entry.run(attempt);
                     if (auto const thrown = entry.exception_of(attempt)) {
                         retry.on_exception(thrown);

@@ -41,8 +41,8 @@ struct tcp_of {
     using type = boost::asio::ip::tcp;
 };
 
-/// Keeps an executor's context at work. A work guard is not for a strand on any_io_executor, and `tracked` not
-/// for executors of the Networking TS.
+/// Keeps an executor's context running. A work guard cannot hold a strand on any_io_executor, and executors of
+/// the Networking TS have no `tracked` work.
 template <typename Executor>
 auto work_on(Executor const& executor) {
     if constexpr (boost::asio::execution::is_executor<Executor>::value)
@@ -51,12 +51,12 @@ auto work_on(Executor const& executor) {
         return boost::asio::executor_work_guard<Executor>(executor);
 }
 
-/// One attempt of a `fresh_connection`. It connects to several endpoints, each a while after the one before,
-/// and the first connection wins.
+/// One attempt of a `fresh_connection`. It connects to several endpoints. Each connect begins a while after the
+/// previous one, and the first connection wins.
 ///
-/// It ends when all of its connects and its timer have ended. Only a lookup that nobody waits for may outlive
-/// it. The user's socket makes a connect whenever it makes no other, so that closing it ends the attempt.
-/// Events may come from several threads.
+/// The attempt ends when all of its connects and its timer have ended. Only an abandoned lookup may outlive it.
+/// If the user's socket is free, it makes the next connect; so closing the socket ends the attempt. Events may
+/// come from several threads.
 template <typename Executor, typename Self>
 class connection_race : public std::enable_shared_from_this<connection_race<Executor, Self>> {
     using tcp = typename tcp_of<Executor>::type;
@@ -150,7 +150,7 @@ private:
         end(std::move(race));
     }
 
-    /// Makes a handler for `event`. Count the event when its operation has begun.
+    /// Makes a handler for `event`. When its operation has begun, the caller increments `pending_`.
     template <typename Event>
     auto then(Event event) {
         return boost::asio::bind_executor(
@@ -159,7 +159,7 @@ private:
             });
     }
 
-    // From the resolver's executor.
+    // Moves the result of the lookup from the resolver's executor to the handler's.
     static void bring_home(std::shared_ptr<connection_race> race, error_code ec,
                            typename resolver::results_type const& found) {
         try {
@@ -243,10 +243,10 @@ private:
             connected_ = to;
             failure_ = ec;
             give_up_the_rest(&by);
-            if (&by != &target_) // already now, so that the program closes the connection with its socket
+            if (&by != &target_) // now: a program that closes its socket must close the connection
                 target_ = std::move(by);
         } else if (ec == boost::asio::error::operation_aborted) {
-            stop(); // by the program
+            stop(); // the program has cancelled or closed a socket
         } else {
             failure_ = ec;
             if (&by != &target_) // the target stays open, so that the program can close it
@@ -285,14 +285,14 @@ private:
             race->failure_ = boost::asio::error::operation_aborted;
             race->connected_ = endpoint();
         }
-        race->others_.clear(); // although another thread may still hold the rest
+        race->others_.clear(); // now: another thread may keep `race` alive
         race->timer_.reset();
         race->resolver_.reset();
         Self self(std::move(race->self_));
         error_code const ec = race->failure_;
         endpoint const connected = race->connected_;
         self.get_cancellation_state().slot().clear();
-        race.reset(); // before the handler, as the memory of any operation
+        race.reset(); // free the memory before the handler is called
         self.complete(ec, connected);
     }
 
@@ -342,7 +342,7 @@ private:
 
     socket_type& target_;
     bool target_connects_ = false;
-    bool target_is_open_ = false; // unless the program has closed it
+    bool target_is_open_ = false; // it was open after its last connect began
     std::vector<std::unique_ptr<socket_type>> others_;
     bool has_won_ = false; // the connection is the target's
 
@@ -352,7 +352,7 @@ private:
     std::optional<timer> timer_;
     std::optional<resolver> resolver_;
     std::weak_ptr<way_back> lookup_;
-    bool is_home_ = false; // the lookup's result, on the executor
+    bool is_home_ = false; // the result of the lookup has reached the handler's executor
 };
 
 } // namespace asio_retry::detail

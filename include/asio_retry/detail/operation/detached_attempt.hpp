@@ -18,8 +18,8 @@
 namespace asio_retry::detail {
 
 /// An attempt that its operation may leave behind (`retry_policy::deliver_at_once`). It has memory and a slot
-/// of its own, and keeps the memory of the operation alive, where its callable is. Left behind, it ends for the
-/// operation with `operation_aborted`, and its result and reports are ignored.
+/// of its own. It keeps the memory of the operation alive, because the callable is there. If it is left behind,
+/// the operation ends with `operation_aborted` and ignores the result and the reports of the attempt.
 class ASIO_RETRY_DECL detached_attempt : health_monitor {
 public:
     using operation_type = retry_driver;
@@ -39,7 +39,7 @@ public:
     /// The attempt object that the user's operation gets, until the attempt ends.
     attempt const& current() const noexcept { return current_; }
 
-    /// Owns what `chooser` has given to the attempt, until the attempt ends. `chooser` may be null.
+    /// Keeps the endpoint that `chooser` has chosen alive until the attempt ends. `chooser` may be null.
     void own_choice_of(machine_observer const* chooser) noexcept;
 
     bool is_left() const noexcept { return state_.load(std::memory_order_acquire) == state::left; }
@@ -86,7 +86,7 @@ private:
     std::uint64_t const number_; // of the operation, which may end before the attempt
     attempt_health<retry_driver> health_;
     attempt current_;
-    attempt const& said_as_;             // the operation's attempt, valid while this is that attempt
+    attempt const& said_as_; // the operation's attempt object; valid until this attempt is left behind
     std::shared_ptr<void const> choice_; // its endpoint: the operation may forget it
     asio::cancellation_signal signal_;
     std::atomic<state> state_ = state::running;

@@ -30,25 +30,25 @@ struct timed_request;
 
 enum class operation_turn : unsigned char {
     after_wait,
-    delivery,           ///< delivers a result that was there before the initiating function returned
-    continuation,       ///< goes on with what the initiating function or a cancellation may not do itself
-    continuation_aside, ///< the same while an attempt may run elsewhere; this and the next ones from any thread
+    delivery,                    ///< delivers a result that was there before the initiating function returned
+    continuation,                ///< continues the operation after the initiating function or a cancellation
+    continuation_during_attempt, ///< any thread may queue this turn and the turns below
     timer_notice,
     scope_notice,
 };
 
 /// Whether any thread may queue it, so that the handler's allocator must not be used.
 constexpr bool comes_from_any_thread(operation_turn turn) noexcept {
-    return turn >= operation_turn::continuation_aside;
+    return turn >= operation_turn::continuation_during_attempt;
 }
 
-/// An attempt of an operation, without what depends on its types.
+/// The type-independent state of an attempt.
 struct attempt_state {
-    /// How it ended; only the thread that was told of the end may read it.
+    /// How the attempt ended. Only the thread that handles the end may read it.
     enum class fate : unsigned char {
         none,
         completed, ///< its result is kept
-        succeeded, ///< the same, and is a success
+        succeeded, ///< its result is kept, and is a success
         dropped,   ///< its handler was destroyed
         lost,      ///< its coroutine had no memory to begin
         last,      ///< its result is kept, and ends the operation
@@ -60,7 +60,7 @@ struct attempt_state {
 
     unsigned number() const noexcept { return index + 1u; }
 
-    /// An attempt without a failure may be one that `fail_if` has to judge.
+    /// If `fail_if` may judge the values, an attempt without a failure is `completed` and not `succeeded`.
     void complete(bool has_failed) noexcept {
         outcome = has_failed || is_judged ? fate::completed : fate::succeeded;
     }
@@ -72,9 +72,9 @@ struct attempt_state {
 
 enum class cancellation_wish : unsigned char {
     nothing,
-    total,    ///< to stop what can end without effect
-    partial,  ///< to stop
-    terminal, ///< to stop, even if nothing can be used any more
+    total,    ///< stop, if the operation has had no effect
+    partial,  ///< stop
+    terminal, ///< stop; the I/O object may be unusable afterwards
 };
 
 constexpr cancellation_wish wish_of(asio::cancellation_type_t type) noexcept {
@@ -86,19 +86,21 @@ constexpr cancellation_wish wish_of(asio::cancellation_type_t type) noexcept {
     return (type & total) != none ? cancellation_wish::total : cancellation_wish::nothing;
 }
 
-/// What a cancellation or a request of the scope leads to.
+/// The consequences of a cancellation or of a request of the scope.
 struct interruption_wish {
     bool tells = false;  ///< emit to the running attempts
-    bool leaves = false; ///< attempts that do not obey: nobody can tell them anything later
+    bool leaves = false; ///< leave behind the attempts that do not end
     bool cuts = false;   ///< end the wait
     bool asks = false;   ///< ask the machine, on the executor
 };
 
-/// Drives an operation with up to `Most` attempts at a time, without what depends on its types. `life_` says
-/// what comes next, `Operation` knows its machine, and this does it with Asio and the scheduler.
+/// Drives an operation with up to `Most` attempts at a time; the type-independent part. `life_` names the next
+/// step, `Operation` asks its machine, and the driver carries out the step with Asio and the scheduler.
 ///
-/// One thread at a time is in the operation; another thread leaves its events with that thread. If there is no
-/// memory to queue a step on its executor, the step is done on the present thread.
+/// Attempts, turns, the scheduler, the scope and cancellations call in, from any thread. Each of them enters
+/// the operation, puts its event into `life_`, and takes steps until `leave_unless_events` finds none (see
+/// driver_loop.hpp). One thread at a time is in the operation; another thread leaves its events with that
+/// thread. If there is no memory to queue a step on its executor, the step is done on the present thread.
 template <typename Operation, unsigned Most>
 class driver : private wait_node {
 public:
@@ -120,7 +122,7 @@ public:
     void post_scope_notice() { self().post(operation_turn::scope_notice); }
     void on_scope_notice_failed();
 
-    /// `Operation` may replace it: the timer of a wait is armed.
+    /// Called after the timer of a wait was armed. `Operation` may hide this function.
     void on_waiting() noexcept {}
 
     time_point now() { return scheduler().now(); }
@@ -159,29 +161,30 @@ protected:
 
     void on_handler_returned(); // while attempts still ran
 
-    /// Carries out what the life asks for. May destroy *this.
+    /// Carries out the steps that the life asks for. May destroy *this.
     void go_on();
     void go_on(life_step first);
 
-    void go_on_with(plan first); // what the machine has planned for the start
+    void go_on_with(plan first); // the machine's plan for the start
 
     void go_on_after_failure(); // instead of the start, with the current exception
 
-    /// Lets other threads in; the caller goes on with copies.
+    /// Lets other threads in. Afterwards the caller uses only its own copies.
     void let_others_in() {
-        if (leave())
+        if (leave_unless_events())
             go_on();
     }
 
-    // --- its timer, which `Operation` may replace
+    // --- its timer; `Operation` may hide these functions
 
     /// Returns false when the context is being destroyed.
     bool schedule_timer(time_point until) { return scheduler().schedule(*this, until); }
 
-    /// Returns false while the notice of its expiry is under way.
+    /// Returns false while the notice of the expiry is queued.
     bool cancel_timer() noexcept { return scheduler_.get().cancel(*this); }
 
-    /// Returns false if only a turn of its own can end the wait now.
+    /// Returns false if the operation runs on another context than the scheduler's: then the caller posts a
+    /// turn.
     bool end_timer_early() {
         auto* const context = self().own_context();
         if (context != &scheduler().context())
@@ -200,7 +203,8 @@ protected:
             scheduler().end_by(*this, latest);
     }
 
-    /// Ends the wait now. Any thread may call it while the operation waits.
+    /// Ends the wait now. Any thread may call it while the operation waits, because the scheduler is known
+    /// then.
     void wake() noexcept {
         auto* const context = self().own_context();
         retry_scheduler& waits = scheduler_.get();
@@ -220,7 +224,7 @@ protected:
     /// Precondition: it was not looked up before.
     void take_scheduler(retry_scheduler& found, asio::io_context* own) { scheduler_.take(found, own); }
 
-    /// The time of a cancellation. Before the start it is not known, and nothing depends on it.
+    /// The time of a cancellation. Before the start it is unknown, and time_point::min() serves.
     time_point time_of_cancellation() { return scheduler_.is_found() ? now() : (time_point::min)(); }
 
     /// Whether this thread is starting an attempt or emitting to attempts.
@@ -237,12 +241,12 @@ private:
     static life_event event_of(attempt_state const& attempt) noexcept {
         return attempt_ended(Most == 1 ? 1 : attempt.number());
     }
-    bool leave();
+    bool leave_unless_events();
     bool go_on_with_events(life_event events);
     void go_on_quietly() noexcept;
     void take_steps(life_step step, std::exception_ptr& thrown);
     void deliver(life_step step);
-    bool take(life_step step, std::exception_ptr& thrown);
+    bool perform(life_step step, std::exception_ptr& thrown);
     life_step carry_out(plan next, std::exception_ptr& thrown);
     life_step fail(std::exception_ptr& thrown);
     void obey(timed_request const& request, std::exception_ptr& thrown);
@@ -250,7 +254,7 @@ private:
     void keep_exception(attempt_state& attempt, life_event ended, std::exception_ptr& thrown);
     void tell(asio::cancellation_type_t type, bool is_planned, std::exception_ptr& thrown);
     void tell_and_go_on(asio::cancellation_type_t type, bool asks);
-    void rest();
+    void go_on_as_occupant();
     void cut_wait_short();
     void drop(life_event events) noexcept;
 
@@ -263,7 +267,7 @@ private:
     lazy_scheduler scheduler_;
 
 protected:
-    life life_; // last: the operation goes on in its padding
+    life life_; // last: derived classes use its tail padding
 };
 
 // --- retries
@@ -274,11 +278,11 @@ extern template class ASIO_RETRY_DECL_INSTANTIATION driver<retry_driver, 1>;
 extern template class ASIO_RETRY_DECL_INSTANTIATION basic_membership<retry_driver>;
 #endif
 
-/// A retrying operation, without what depends on its types: it plans what its retry_machine decides.
+/// The type-independent part of a retry. It turns the decisions of its retry_machine into plans.
 ///
 /// It has exactly one owner at any time: the handler of the running attempt, the scheduler while it waits, or a
-/// queued turn. A time limit of the attempt and a scope may notify it as well. While such a notice is under way
-/// the operation stays, and belongs to the notice once the rest has ended.
+/// queued turn. A time limit of the attempt and a scope may notify it as well. While such a notice is queued,
+/// the operation stays alive. If all else has ended, the notice owns the operation.
 class ASIO_RETRY_DECL retry_driver : public driver<retry_driver, 1>, attempt_state {
     using base = driver<retry_driver, 1>;
     friend base;
@@ -339,11 +343,11 @@ protected:
 
     /// The handler is gone. Frees the memory, unless attempts that were left behind still need it.
     void on_handler_gone() noexcept;
-    static void let_others_in() noexcept {} // nobody comes
+    static void let_others_in() noexcept {} // no other thread can enter here
 
     void emit(asio::cancellation_type_t type) { signal_.emit(type); }
 
-    // --- what depends on types
+    // --- parts that depend on types
 
     virtual void start_attempt() = 0; // throws what the user's operation throws
     virtual void signal_attempt(asio::cancellation_type_t type);
@@ -351,7 +355,7 @@ protected:
     /// A handler that an attempt left in its slot must not reach the next attempt.
     virtual void clear_slot() noexcept;
 
-    /// No further attempt follows: a coroutine that makes attempts may return.
+    /// Called after the last attempt: the coroutine of the attempts may return.
     virtual void end_attempts() noexcept;
 
     /// Judges the stored result. Throws what the predicate of `fail_if` throws.
@@ -372,10 +376,11 @@ protected:
     virtual void forget_caller() noexcept = 0;        ///< forgets the caller's slot
     virtual void forget_waiting_place() noexcept = 0; ///< the context of the waits is being destroyed
 
-    /// Each destroys the operation; `deliver_later` in a turn of its own or on an immediate executor.
+    /// Each of these ends the operation. `deliver_later` calls the handler in a new turn or on its immediate
+    /// executor.
     virtual void deliver() = 0;
     virtual void deliver_later() = 0;
-    virtual void deliver_and_stay() = 0; ///< while attempts that were left behind go on
+    virtual void deliver_and_stay() = 0; ///< keeps the memory for attempts that were left behind
     virtual void dissolve() noexcept = 0;
     virtual void free() noexcept = 0;
 
@@ -390,7 +395,7 @@ private:
     void put_failure(attempt_state&, error_code const& code, std::exception_ptr const& thrown) {
         try {
             put_failure(code, thrown);
-        } catch (...) { // there is nothing to complete with
+        } catch (...) { // no result can be made: the handler is destroyed
             life_.abandon();
             throw;
         }

@@ -48,7 +48,7 @@ public:
     using arguments = typename detail::completion<Signature>::arguments;
     using typename base::handler_allocator;
 
-    // --- its turns in the handler's memory; all other turns belong to the driver
+    // --- turns whose memory is the handler's; the driver itself takes all other turns
 
     struct own_turn {
         operation_turn what;
@@ -78,7 +78,7 @@ protected:
         Operation::start(Membership::is_scoped, can_be_cancelled);
     }
 
-    /// Frees the memory; the handler has gone, or is destroyed.
+    /// Frees the memory. Destroys the handler if it was not moved out.
     void free_all() noexcept {
         [[maybe_unused]] auto const presence = part_.take_presence();
         take_handler();
@@ -119,7 +119,7 @@ private:
                 return hand_over(arguments_or_end());
         try {
             this->post(operation_turn::delivery);
-        } catch (...) { // nobody else knows it any more
+        } catch (...) { // the operation has no other owner
             this->dissolve();
             throw;
         }
@@ -127,7 +127,7 @@ private:
 
     /// Calls the handler on its immediate executor, in a turn of its own or at once.
     void hand_over(arguments&& result) {
-        // Until the completion is queued its context needs work, or it would stop.
+        // Without work the context could stop before the completion is queued.
         [[maybe_unused]] auto const keep_running = this->get_executors().keep_running();
         auto presence = part_.take_presence();
         auto const executor = this->get_executors().waits_on();
@@ -210,7 +210,7 @@ template <typename Handler, typename Callable>
 inline constexpr bool leaves_handler =
     std::is_nothrow_move_constructible_v<Handler> && std::is_nothrow_move_constructible_v<Callable>;
 
-/// Returns what `create` makes. Without memory: null, and the handler is completed in a turn.
+/// Returns the operation that `create` makes. Without memory returns null, and completes the handler in a turn.
 template <typename Completion, bool LeavesHandler, typename Handler, typename WaitsOn, typename Create>
 auto create_or_complete(Handler& handler, WaitsOn const& waits_on, Create create) -> decltype(create()) {
     try {

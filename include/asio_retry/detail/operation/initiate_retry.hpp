@@ -39,9 +39,12 @@ namespace asio_retry {
 class retry_scope;
 }
 
+// async_retry and async_hedge end in `initiate`. A source tells it where to wait. `policy_for` is the type of
+// their policy parameter: it makes the compiler report a wrong token or an unsafe temporary at the caller's
+// line.
 namespace asio_retry::detail {
 
-/// Whether a first argument is a place to wait, and not an operation.
+/// Whether the argument gives an executor: an executor, a context, a scope or an attempt.
 template <typename T>
 concept provides_executor =
     executor<T> || std::derived_from<std::remove_cvref_t<T>, asio::execution_context> ||
@@ -119,7 +122,7 @@ inline constexpr token_fault fault_of_token = [] {
     using form = operation_form<std::decay_t<Operation>>;
     using token = std::decay_t<Token>;
     if constexpr (std::is_same_v<token, default_token> || provides_executor<Token> || !form::is_usable)
-        return token_fault::none; // or another message says what is wrong
+        return token_fault::none; // or another static_assert reports the mistake
     else if constexpr (!is_token_for<Token, typename form::signature>)
         return fault_of_handler<typename form::signature>;
     else if constexpr (!HasPlace && !may_wait<token, typename form::signature>)
@@ -128,7 +131,8 @@ inline constexpr token_fault fault_of_token = [] {
         return token_fault::none;
 }();
 
-/// The policy beside such a token. The caller converts to it, so that the message has the caller's line.
+/// The type of the policy parameter if the token is unusable. The caller converts its policy to this type, so
+/// the compiler reports the error at the caller's line.
 template <typename Policy, token_fault Fault, typename CompletesWith>
 struct policy_beside_faulty_token;
 
@@ -241,7 +245,8 @@ struct given_executor_source {
     Executor executor;
     Membership membership;
 
-    /// Both leave nothing here: the context may be destroyed before a frame of a coroutine that has this.
+    /// Both functions move the executor out: the context may be destroyed before the coroutine's frame that
+    /// holds this source.
     waiting_place where_to_wait(asio::any_io_executor const& own) {
         Executor const taken = std::move(executor);
         return {taken, own};
@@ -262,7 +267,8 @@ struct given_executor_source {
             std::move(own)(std::forward<Handler>(handler), std::forward<Callable>(callable), std::move(policy));
         }
 
-        /// Keeps nothing that needs the context, which may end before the frame of a coroutine that has this.
+        /// Moves the executor and the membership out: the context may be destroyed before the coroutine's frame
+        /// that holds this object.
         template <typename Handler, typename Callable, typename Policy>
         void operator()(Handler&& handler, Callable&& callable, Policy policy) && {
             using callable_type = std::decay_t<Callable>;
@@ -272,7 +278,7 @@ struct given_executor_source {
             callable_type own_callable(std::forward<Callable>(callable));
             Executor const waits_on(std::move(executor));
             Membership own_membership(std::move(membership));
-            // Only for a callable that has lost its type, so that no other callable is compiled twice.
+            // Only for type-erased callables: any other callable would be compiled twice.
             if constexpr (wants_one && is_erased<callable_type>)
                 if (runs_one_at_a_time(asio::get_associated_executor(own_handler, waits_on)))
                     return kind::template launch<false>(std::move(own_handler), std::move(own_callable),
@@ -352,7 +358,7 @@ auto initiate(Source source, Operation&& operation, std::type_identity_t<Policy>
             return await_retry<std::decay_t<Token>>(kept(std::in_place, std::forward<Operation>(operation)),
                                                     std::move(policy), std::move(source));
         } else if constexpr (can_await_directly<form, Token>) {
-            // The callable loses its type, so that no coroutine is compiled for it alone.
+            // Erase the callable's type: one coroutine serves all callables.
             return asio::async_initiate<Token, signature>(
                 source.template initiation<signature>(), token,
                 erased_operation_of<form>(std::forward<Operation>(operation)), std::move(policy));
@@ -374,19 +380,19 @@ template <typename First, typename... Others>
              std::convertible_to<First, attempt const&>)
 inline constexpr std::size_t operation_place<First, Others...> = 1;
 
-/// Whether a scope is given that would end before its operations, or that cannot start any.
+/// Whether the first argument is a retry_scope that is temporary or const.
 template <typename...>
-inline constexpr bool is_led_by_lost_scope = false;
+inline constexpr bool begins_with_unusable_scope = false;
 template <typename First, typename... Others>
-inline constexpr bool is_led_by_lost_scope<First, Others...> =
+inline constexpr bool begins_with_unusable_scope<First, Others...> =
     std::same_as<std::remove_cvref_t<First>, retry_scope> && !std::convertible_to<First, retry_scope&>;
 
 template <typename Policy, typename... Args>
 inline constexpr bool has_policy_in_place =
-    !is_led_by_lost_scope<Args...> && sizeof...(Args) > operation_place<Args...> + 1 &&
+    !begins_with_unusable_scope<Args...> && sizeof...(Args) > operation_place<Args...> + 1 &&
     policy_place<Policy, Args...> == operation_place<Args...> + 1;
 
-// --- what g++ before 13 destroys twice
+// --- temporaries that g++ before 13 destroys twice
 
 /// Whether a coroutine may await what the initiating function returns.
 template <typename Result>
@@ -398,8 +404,8 @@ template <typename Token, typename Signature>
 inline constexpr bool is_awaited = awaitable_result<decltype(asio::async_initiate<Token, Signature>(
     initiation_probe(), std::declval<std::remove_reference_t<Token>&>()))>;
 
-/// Whether the operation is a temporary that the compiler destroys twice. A call whose token makes something to
-/// await is taken for a part of a `co_await` expression.
+/// Whether the operation is a temporary that the compiler destroys twice. If the token returns an awaitable,
+/// the call is assumed to be inside a `co_await` expression.
 template <typename Operation, typename Token>
 inline constexpr bool is_destroyed_twice = [] {
     if constexpr (!is_temporary<Operation>)
@@ -410,10 +416,11 @@ inline constexpr bool is_destroyed_twice = [] {
                        is_token_for<Token, typename operation_form<Operation>::signature>)
         return is_awaited<Token, typename operation_form<Operation>::signature>;
     else
-        return false; // another message says what is wrong
+        return false; // another static_assert reports the mistake
 }();
 
-/// The policy beside a lambda without a name. The compiler warns of the conversion to it.
+/// The type of the policy parameter if the operation is an unnamed lambda. A conversion to it is deprecated, so
+/// the compiler warns.
 template <typename Policy>
 struct policy_beside_unnamed_lambda : Policy {
     template <std::convertible_to<Policy> Given = Policy>

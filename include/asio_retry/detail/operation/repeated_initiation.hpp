@@ -68,7 +68,7 @@ struct retrying_token {
     retry_policy policy;
     Token token;
 
-    /// The default token of `async_retry`, if no token is given.
+    /// Returns the given token, or else the default token of `async_retry`.
     template <typename Operation, typename Initiation>
     auto take_token([[maybe_unused]] Initiation const& initiation) {
         using source = std::remove_cvref_t<decltype(where.of(initiation))>;
@@ -79,7 +79,7 @@ struct retrying_token {
     }
 };
 
-/// The retry of an operation that `Initiation` would start.
+/// Returns an initiation that retries `Initiation`.
 template <typename Signature, typename Initiation>
 auto retry_initiation(auto const& where, Initiation const& initiation) {
     return where.of(initiation).template initiation<Signature>();
@@ -114,15 +114,15 @@ struct retryable_signature<Token, Signature> {
     using type = Signature;
 };
 
-/// Has an executor, for adapters that look for one, as cancel_after does.
+/// Has an executor, because adapters such as cancel_after ask for one.
 struct initiation_of_nothing {
     using executor_type = asio::system_executor;
     executor_type get_executor() const noexcept { return {}; }
     void operator()(auto&&...) const noexcept {}
 };
 
-/// For an unusable operation: returns what such an operation would, so that the caller gets no further error
-/// messages.
+/// For an unusable operation. Returns an object of the expected type, so that the caller gets no further
+/// errors.
 template <typename... Signatures, typename Token>
 auto start_nothing(Token& token) {
     initiation_of_nothing const nothing;
@@ -132,7 +132,7 @@ auto start_nothing(Token& token) {
         return asio::async_initiate<Token, Signatures...>(nothing, token);
 }
 
-/// Beast of Boost 1.81 looks for `return_type` in some functions: the inner token's.
+/// Some functions of Beast in Boost 1.81 need the `return_type` of the inner token.
 template <typename Token, typename... Signatures>
 struct return_type_of {};
 template <typename Token, typename... Signatures>

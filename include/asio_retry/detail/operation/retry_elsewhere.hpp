@@ -21,8 +21,8 @@
 
 namespace asio_retry::detail {
 
-/// What `co_await` yields of a completion, as use_awaitable does it. To an Asio without traits, a disposition
-/// is a value among others.
+/// Turns a completion into the value of `co_await`, like use_awaitable. An Asio without traits treats a
+/// disposition as a value.
 template <typename Failure, typename... Values>
 auto value_or_throw(std::tuple<Failure, Values...>&& result) {
     auto& failure = std::get<0>(result);
@@ -50,7 +50,7 @@ auto value_or_throw(std::tuple<Failure, Values...>&& result) {
     }
 }
 
-/// Tokens that make an awaitable, and what it yields.
+/// For tokens that return an awaitable: its executor and its value.
 template <typename Token>
 struct awaiting_token {
     using executor_type = void;
@@ -80,9 +80,8 @@ using retry_awaitable = asio::awaitable<decltype(awaiting_token<Token>::yield(
                                             std::declval<typename completion_of<Callable>::arguments>())),
                                         typename awaiting_token<Token>::executor_type>;
 
-// An operation whose attempts need coroutines of their own: with `deliver_at_once`, or where the coroutine that
-// awaits it may not move to a strand. The library makes these coroutines for values without their type, so that
-// a program does not compile them for each type.
+// The attempts of some operations need coroutines of their own: with `deliver_at_once`, or if the awaiting
+// coroutine may not move to a strand. The library compiles these coroutines once, for values without a type.
 
 struct untyped_value {
     virtual ~untyped_value() = default;
@@ -104,7 +103,7 @@ struct typed_value final : untyped_value {
         if constexpr (JudgesResults)
             return detail::exhausted_with(std::move(value));
         else
-            return nullptr; // no value is rejected
+            return nullptr; // not called: no value is judged
     }
 };
 
@@ -126,7 +125,7 @@ asio::awaitable<void> keep_value(asio::awaitable<T> attempt, kept_value& place) 
 struct untyped_operation {
     virtual ~untyped_operation() = default;
 
-    /// Puts the value into `place`, which has to last as long as the awaitable.
+    /// Puts the value into `place`. `place` must outlive the awaitable.
     virtual asio::awaitable<void> call(attempt const& which, kept_value& place) = 0;
     virtual void prepare(retry_machine& machine) = 0;
     virtual machine_observer* chooser() noexcept = 0;
@@ -159,7 +158,8 @@ struct typed_operation final : untyped_operation {
 using kept_operation = std::unique_ptr<untyped_operation>;
 using untyped_result = std::tuple<std::exception_ptr, kept_value>;
 
-/// Waits on the executor of the coroutine, or on the one given, or in a scope. Takes what it is given.
+/// Waits on the executor of the coroutine, on a given executor, or in a scope. Moves the arguments from the
+/// caller.
 struct own_executor {};
 ASIO_RETRY_DECL asio::awaitable<void> retry_untyped(untyped_result& result, kept_operation&& operation,
                                                     retry_policy&& policy, own_executor);
@@ -196,7 +196,7 @@ typename completion<typename Form::signature>::arguments typed_result(untyped_re
         return {std::move(thrown), value_type()};
 }
 
-// These are no coroutines, and take what `source` has, because a frame keeps every temporary.
+// Plain functions, because the frame of a coroutine would keep every temporary. They move from `source`.
 
 template <typename Callable, typename Source>
 asio::awaitable<void> retry_without_type(untyped_result& result, Source& source, Callable&& callable,

@@ -95,7 +95,7 @@ private:
     }
 
     void on_attempt_left() final {
-        this->machine().on_sent(); // it still may
+        this->machine().on_sent(); // the attempt that is left behind may still send
         try {
             result_.emplace(completion::failed(aborted_error(), nullptr));
         } catch (...) { // there are no values to complete with
@@ -107,7 +107,7 @@ private:
 
     void free() noexcept final { this->free_all(); }
 
-    kept_result<completion> result_; // of the last attempt, until its failure is decided on
+    kept_result<completion> result_; // of the last attempt; removed before a wait begins
     ASIO_RETRY_NO_UNIQUE_ADDRESS last_failure<completion> last_;
 };
 
@@ -200,7 +200,7 @@ private:
 template <typename Form>
 inline constexpr bool wants_strand = [] {
     if constexpr (Form::returns_awaitable)
-        return attempts_want_strand<typename Form::result_type>;
+        return attempts_need_strand<typename Form::result_type>;
     else
         return false;
 }();

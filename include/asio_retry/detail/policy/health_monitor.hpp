@@ -15,7 +15,7 @@ enum class failure_kind : unsigned char;
 
 namespace asio_retry::detail {
 
-/// How a gate has admitted an attempt, for the first operation inside that has the same gate.
+/// The admission of an attempt by its gate. The first nested operation with the same gate may take it over.
 struct lent_admission {
     std::shared_ptr<retry_gate> gate; ///< null: the attempt has no gate
     time_point admitted{};
@@ -23,21 +23,21 @@ struct lent_admission {
     std::uint64_t number = 1; ///< of the attempt
     failure_kind after{};     ///< the failure that it retries
 
-    /// A bit for each part of `gate` whose admission nobody has taken over, and the bit `is_open`.
+    /// One bit for each part of `gate` whose admission nobody has taken over, and the bit `is_open`.
     std::atomic<std::uint64_t> left = 0;
     static constexpr std::uint64_t is_open = std::uint64_t(1) << 63; ///< the attempt has not ended
 };
 
-/// What an attempt and the operations nested in it know of each other.
+/// The state that an attempt shares with the operations nested in it.
 struct nested_marks {
     std::atomic<bool> forbidden = false; ///< the server wants no retry
     std::atomic<bool> sent = false;      ///< the nested retry may have sent something
     std::atomic<bool> waited = false;    ///< a nested retry has ended while it waited for a gate
     lent_admission lent;
-    shared_value<nested_marks> around{}; ///< of the attempt in which the operation of this one is nested
+    shared_value<nested_marks> around{}; ///< the marks of the attempt around the operation of this attempt
 };
 
-/// Receives what the members of `attempt` are told: that the attempt works, that it has sent something, and the
+/// Receives the reports that an attempt makes by the members of `attempt`: health, sending, progress, and the
 /// server's wishes.
 class health_monitor {
 public:

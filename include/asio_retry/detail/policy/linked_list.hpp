@@ -41,7 +41,7 @@ protected:
     list_hook& operator=(list_hook const&) = delete;
     ~list_hook() { assert(!is_linked()); }
 
-    /// Also for code that links such objects without a list.
+    /// Also for wait_arrivals, which links such objects without a list.
     template <typename T>
     static list_node* node_of(T& value) noexcept {
         return static_cast<list_hook*>(&value);
@@ -70,7 +70,7 @@ public:
 
     bool empty() const noexcept { return root_.next_node == &root_; }
 
-    /// Precondition: it is not empty, as for `back`.
+    /// Precondition of `front` and `back`: the list is not empty.
     T& front() const noexcept { return *hook::template value_of<T>(root_.next_node); }
     T& back() const noexcept { return *hook::template value_of<T>(root_.previous_node); }
 
@@ -99,7 +99,7 @@ public:
         return next == next->next_node ? reinterpret_cast<linked_list*>(next) : nullptr;
     }
 
-    /// Takes all objects of another list, which is empty then.
+    /// Moves all objects of another list to the end of this list.
     void append(linked_list& other) noexcept {
         if (other.empty())
             return;

@@ -31,12 +31,13 @@ struct attempt_facts;
 class machine_observer;
 
 /// Asks the gates of an operation whether its attempts may begin, and tells gates, observers and hooks what
-/// happens. It decides nothing: a machine has one, and tells it what it has decided.
+/// happens. It decides nothing: a machine owns a narrator, and reports its decisions to it.
 ///
-/// `attempts` counts the attempts that have begun; `number` is that of one attempt.
+/// `attempts`: how many attempts have begun. `number`: the number of one attempt, from 1. A chooser is a gate
+/// of the operation itself, which also chooses a server for each attempt.
 class narrator {
 public:
-    /// `settings` must outlive it. `hears`: a gate, `on_success` or an outer attempt hears of the operation.
+    /// `settings` must outlive the narrator. `hears`: a gate, `on_success` or an outer attempt must be told.
     narrator(retry_settings const& settings, bool hears, bool is_hedge = false) noexcept
         : settings_(&settings)
         , kind_(is_hedge ? failure_kind::transient : failure_kind::none)
@@ -52,25 +53,26 @@ public:
     // --- who hears
     ASIO_RETRY_DECL bool ask_observer() noexcept; // whether the policy's observer wants the operation
     void observe(machine_observer& observer, bool has_hooks, bool is_chooser) noexcept;
-    void choose_with(machine_observer* only) noexcept; // null: with none any more
+    void choose_with(machine_observer* only) noexcept; // null removes the chooser
     void expect_ticks() noexcept {
         makes_attempts_ = false;
-        kind_ = failure_kind::transient; // a ticker has no attempts that could fail
+        kind_ = failure_kind::transient; // gates count ticks as transient failures
     }
     void expect_no_wake_up() noexcept { is_wakeable_ = false; }
     void expect_marks() noexcept { attempts_speak_ = true; }
     ASIO_RETRY_DECL void draw_from(random& source) noexcept;
-    bool is_told() const noexcept { return is_told_; } // anybody is, or something is kept
+    bool is_told() const noexcept { return is_told_; } // whether anybody is told, or a story is kept
     bool makes_attempts() const noexcept { return makes_attempts_; }
     bool has_hooks() const noexcept { return has_hooks_; }
     bool chooses() const noexcept { return chooses_; }
     bool has_gate() const noexcept;
-    bool is_observed() const noexcept; // by the policy's observer, between the start and the end
+    bool is_observed() const noexcept; // whether the policy's observer follows the operation now
     ASIO_RETRY_DECL bool needs_time_of_success() const noexcept;
     ASIO_RETRY_DECL std::uint64_t operation_number() const noexcept;
 
     // --- admission
-    // Asks the gates once, until a wait is over. `allowed` says how long the operation may wait.
+    // Asks the gates; after a refusal only when the next wait is over. `allowed`: how long the operation may
+    // wait.
     bool admits(std::uint64_t number, time_point now, duration (*allowed)(void const*, time_point) noexcept,
                 void const* machine) noexcept;
     admission ask(std::uint64_t number, time_point now, std::string_view& refuser) noexcept;
@@ -90,9 +92,9 @@ public:
     ASIO_RETRY_DECL bool listen(void (*wake)(void*) noexcept, void* who) noexcept;
     ASIO_RETRY_DECL void leave_queue(std::uint64_t attempts, time_point now) noexcept;
 
-    // --- what a retry costs
-    bool take_lease(std::uint64_t attempts,
-                    time_point now) noexcept; // unless there is one, for the next attempt
+    // --- the cost of a retry
+    // Acquires a retry from the gate, unless the narrator has one for the next attempt.
+    bool take_lease(std::uint64_t attempts, time_point now) noexcept;
     void spend_lease() noexcept { has_lease_ = false; }
     void give_lease_back() noexcept {
         if (has_lease_)
@@ -100,9 +102,9 @@ public:
     }
 
     // --- an attempt
-    ASIO_RETRY_DECL bool announce(std::uint64_t number, time_point now) noexcept; // whether anybody was told
+    ASIO_RETRY_DECL bool announce(std::uint64_t number, time_point now) noexcept; // whether it was told
     ASIO_RETRY_DECL void begin(std::uint64_t number, time_point now) noexcept;
-    bool attempts_speak() const noexcept { return attempts_speak_; } // and say what they have sent
+    bool attempts_speak() const noexcept { return attempts_speak_; } // they report health and sending
     bool may_have_sent() const noexcept { return has_sent_ || !attempts_speak_; }
     ASIO_RETRY_DECL void note_sent() noexcept;
     void forget_sent() noexcept { has_sent_ = false; }
@@ -111,9 +113,9 @@ public:
     shared_value<nested_marks> make_marks(std::uint64_t number, admission const* given) const;
     pushback said_with(verdict const& failure) const noexcept;
     pushback wish_of_choosers(pushback said, time_point now) const noexcept;
-    void complete(attempt_facts& facts) const noexcept; // by what the attempt has reported
-    void succeed(std::uint64_t attempts, duration took, time_point now) noexcept; // the operation too
-    // Without a kind the failure says nothing of the server.
+    void complete(attempt_facts& facts) const noexcept; // adds the attempt's own reports
+    void succeed(std::uint64_t attempts, duration took, time_point now) noexcept; // also ends the operation
+    // No `kind`: the failure says nothing about the server.
     void fail(std::uint64_t attempts, verdict const& failure, std::optional<failure_kind> kind,
               attempt_facts const& facts, time_point now) noexcept;
     void fail_unjudged(std::uint64_t attempts, verdict const& failure, attempt_facts const& facts,
@@ -138,10 +140,10 @@ public:
     void call_on_give_up(verdict const& failure, attempt_facts const& facts, stop_reason reason) const noexcept;
     void call_on_success(attempt_facts const& facts) const noexcept;
 
-    // --- the policy's observer alone, as a hedge tells it
+    // --- the policy's observer alone; a hedge tells it so
     void observe_start(time_point now) noexcept;
-    bool announces(std::uint64_t number) const noexcept; // it knows of the attempt
-    time_point latest(time_point now) const noexcept;    // if `now` may be unknown
+    bool announces(std::uint64_t number) const noexcept; // whether the observer heard the attempt begin
+    time_point latest(time_point now) const noexcept;    // `now`, or the last known time if that is later
     void keep_failure(verdict const& failure, pushback said) noexcept;
     verdict const* kept_failure() const noexcept;
     void observe_refusal(std::string_view chooser, error_code const& refusal, std::uint64_t number,
@@ -176,23 +178,23 @@ private:
     void observe(observation& event, time_point now) noexcept;
 
     retry_settings const* settings_;
-    machine_observer* observers_ = nullptr; // the one that came last is the first
+    machine_observer* observers_ = nullptr; // newest first
     story* story_ = nullptr;                // owned; made when it is needed; null without memory
     time_point asked_{};                    // when the gates were asked last, or a wait for them ended
-    failure_kind kind_;                     // of the last failure, which a lease is for
+    failure_kind kind_;                     // of the last failure, for `acquire` and `give_back`
     bool is_told_;
     bool is_hedge_;
     bool makes_attempts_ = true;
     bool is_wakeable_ = true;
-    bool has_hooks_ = false;   // an observer has
-    bool chooses_ = false;     // an observer does
-    bool is_admitted_ = false; // and its end has to be told
-    bool is_refused_ = false;  // and the gates have not been asked again
-    bool has_begun_ = false;   // the attempt that is admitted
+    bool has_hooks_ = false;   // some observer has hooks
+    bool chooses_ = false;     // some observer is a chooser
+    bool is_admitted_ = false; // the end of the attempt has to be told
+    bool is_refused_ = false;  // refused or held: a wait comes before the next question
+    bool has_begun_ = false;   // the admitted attempt
     bool is_held_ = false;
     bool has_lease_ = false;
     bool attempts_speak_ = false;
-    bool has_sent_ = false; // the attempt, as it says itself
+    bool has_sent_ = false; // the attempt reported that it has sent something
 };
 
 } // namespace asio_retry::detail

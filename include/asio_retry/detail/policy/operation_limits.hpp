@@ -21,16 +21,16 @@ namespace asio_retry::detail {
 struct attempt_pulse;
 struct rare_state;
 
-/// A source of cancellation that cannot call `retry_machine::cancel` in time and is asked instead.
+/// A source of cancellation that the machine polls, because it cannot call `retry_machine::cancel` in time.
 class cancellation_probe {
 public:
-    /// Whether the operation is to stop; `total_counts` says whether a `total` cancellation is reason enough.
+    /// Whether the operation must stop. `total_counts`: a `total` cancellation suffices.
     virtual bool stops(bool total_counts) const noexcept = 0;
 
     /// Whether a running attempt is cancelled too; otherwise it may finish.
     virtual bool tells_attempt() const noexcept { return true; }
 
-    /// When a running attempt is cancelled, also if it was cancelled before; time_point::max() for never.
+    /// When a running attempt is cancelled, or cancelled again; time_point::max() for never.
     virtual time_point deadline() const noexcept { return (time_point::max)(); }
 
 protected:
@@ -63,7 +63,7 @@ public:
 
     // --- an attempt, and its reports that move its limits
     void begin(time_point now) noexcept { began_ = now; }
-    void forget_attempt() noexcept { began_ = (time_point::max)(); } // its wait is over
+    void forget_attempt() noexcept { began_ = (time_point::max)(); } // the wait after it is over
     duration took(time_point now) const noexcept { return elapsed_between(began_, now); }
     ASIO_RETRY_DECL void expect_health(retry_settings const& settings) noexcept;
     ASIO_RETRY_DECL time_point attempt_limit(retry_settings const& settings, time_point now,
@@ -76,14 +76,15 @@ public:
     ASIO_RETRY_DECL void on_progress(time_point now) noexcept;
     bool is_expired() const noexcept { return expired_ != interruption::none; }
     interruption take_expired() noexcept { return std::exchange(expired_, interruption::none); }
-    // An attempt has failed. Returns whether the operation begins anew, because it was healthy long enough.
+    // An attempt has failed. Returns true if the counts begin anew, because the attempt was healthy long
+    // enough.
     bool end_attempt(retry_settings const& settings, interruption stopped, bool speaks,
                      time_point now) noexcept;
-    // The limit that stopped it, and the length of that.
+    // The limit that stopped the attempt, and the length of the limit.
     std::pair<time_limit, duration> reached(retry_settings const& settings,
                                             interruption stopped) const noexcept;
 
-    // --- a wait, and what its backoff counts
+    // --- waits
     std::uint64_t counted(retry_settings const& settings, std::uint64_t failures) const noexcept;
     void count_refusal(retry_settings const& settings) noexcept;
     std::pair<duration, stop_reason> longest_wait(retry_settings const& settings,
@@ -99,16 +100,16 @@ private:
                            time_point earliest) const noexcept;
     time_limit limit_of_attempt(retry_settings const& settings) const noexcept;
     time_point initiated() const noexcept;
-    bool is_at_edge() const noexcept;
+    bool was_cut() const noexcept;
     ASIO_RETRY_DECL void forget_rare() noexcept;
 
     time_point started_{};
     time_point deadline_ = (time_point::max)();
-    time_point began_ = (time_point::max)(); // the attempt that runs or has ended; none after a wait
+    time_point began_ = (time_point::max)(); // the start of the last attempt; max() after a wait
     cancellation_probe const* probe_ = nullptr;
     rare_state* rare_ = nullptr;                // owned; made when it is needed
     interruption expired_ = interruption::none; // the limit that stops the running attempt
-    unsigned char longest_attempt_ = 0;         // how many bits its nanoseconds have; with clamp and a deadline
+    unsigned char bits_of_longest_ = 0;         // bit width of its nanoseconds; for `clamp` with a deadline
 };
 
 } // namespace asio_retry::detail

@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    /// The exception lives as long as `thrown`.
+    /// The exception lives as long as `thrown`, since libstdc++ and libc++ rethrow the object itself.
     static E const* find(std::exception_ptr const& thrown) {
         try {
             std::rethrow_exception(thrown);
@@ -80,8 +80,8 @@ inline constexpr bool is_error_itself =
     !judges_failures<E, Predicate> && (std::is_convertible_v<Predicate, error_code> ||
                                        std::is_convertible_v<Predicate, boost::system::error_condition>);
 
-/// If a predicate could be called in several ways, the first way is taken. Throws std::invalid_argument, naming
-/// `field`, if it is empty.
+/// A predicate that could be called in several ways gets an error_code, else an exception_ptr, else an event.
+/// Throws std::invalid_argument, naming `field`, if the predicate is empty.
 template <typename E, typename Predicate>
 retry_settings::predicate failure_predicate(std::string_view field, Predicate&& predicate) {
     using callable = std::decay_t<Predicate>;
@@ -90,7 +90,7 @@ retry_settings::predicate failure_predicate(std::string_view field, Predicate&& 
                   "with it: [](error_code e) { return e == asio::error::try_again; }");
     retry_settings::predicate made;
     if constexpr (!judges_failures<E, Predicate>) {
-        // the caller reports what is wrong
+        // the caller reports the mistake
     } else if constexpr (!std::is_void_v<E>) {
         made.by_type = {field, thrown_predicate<E, callable>(field, std::forward<Predicate>(predicate))};
     } else if constexpr (std::same_as<callable, any_failure_t>) {
@@ -116,12 +116,13 @@ inline constexpr bool is_maker_of = false;
 template <typename Made, typename... Args>
 inline constexpr bool is_maker_of<Made (*)(Args...), Made> = true;
 
-/// Whether a message below says more about `Other` than that it is no `Wanted`.
+/// Whether one of the first assertions below explains why `Other` is no `Wanted`.
 template <typename Other, typename Wanted, typename Sibling>
 inline constexpr bool is_known_mistake = is_maker_of<std::decay_t<Other>, Wanted> || is_duration<Other> ||
                                          is_number<Other> || std::same_as<std::remove_cvref_t<Other>, Sibling>;
 
-/// Reports why the argument is no backoff; because of `auto` soon enough to complain first.
+/// Reports why the argument is no backoff. `auto` makes the compiler instantiate the function, so this message
+/// comes first.
 template <typename Other>
 auto explain_backoff() {
     static_assert(!is_maker_of<std::decay_t<Other>, backoff>,

@@ -14,7 +14,7 @@ namespace asio_retry::detail {
 [[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, duration value, std::string_view rule);
 [[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, double value, std::string_view rule);
 
-/// The rule ends with the name of another field; its value is added: "..., which is 2s".
+/// The rule ends with the name of another field, and `other` is the value of that field: "..., which is 2s".
 [[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, duration value, std::string_view rule,
                                          duration other);
 [[noreturn]] ASIO_RETRY_DECL void refuse(std::string_view field, double value, std::string_view rule,

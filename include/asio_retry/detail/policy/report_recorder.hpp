@@ -9,7 +9,7 @@
 
 namespace asio_retry::detail {
 
-/// Fills in a retry_report, which must outlive it.
+/// Fills in a retry_report. The report must outlive the recorder.
 class ASIO_RETRY_DECL report_recorder final : public machine_observer {
 public:
     explicit report_recorder(retry_report& given_report) noexcept

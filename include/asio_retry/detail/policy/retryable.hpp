@@ -14,7 +14,7 @@
 
 namespace asio_retry::detail {
 
-/// The answer of `retry_if` to a failure. If the failure's code is unknown, it decides the kind of the failure.
+/// The answer of `retry_if` to a failure. For an unknown code the answer also decides the kind of the failure.
 enum class retry_wish : unsigned char {
     asked,       ///< it is being asked
     unasked,     ///< it was not asked, or could not answer
@@ -43,42 +43,42 @@ struct attempt_facts {
 
 inline constexpr attempt_facts no_facts{};
 
-/// The event for hooks and predicates, by the library's own `classify`; its `sent` is always `possible`.
+/// The event for hooks and predicates. Uses the library's own `classify`; `sent` is always `possible`.
 ASIO_RETRY_DECL retry_event event_of(verdict const& failure, attempt_facts const& facts) noexcept;
 
-/// The event with `sent` and `kind` by the policy's own `classify`. Throws what that throws.
+/// The event for hooks and predicates. Uses the policy's own `classify`, and throws its exceptions.
 ASIO_RETRY_DECL retry_event event_of(retry_settings const& settings, verdict const& failure,
                                      attempt_facts const& facts);
 
-/// Whether `retry_if` wants a retry after a failure that is not permanent; for policies that need no more than
-/// the failure. Throws what the predicate throws.
+/// Whether `retry_if` wants a retry after a failure that is not permanent; for policies without predicates on
+/// events or kinds. Throws the exceptions of the predicate.
 ASIO_RETRY_DECL bool is_retryable(retry_settings const& settings, verdict const& failure);
 
-/// Whether `retry_if` wants a retry, for policies that need all facts. Throws what the predicate throws.
+/// Whether `retry_if` wants a retry, for policies that need all facts. Throws the exceptions of the predicate.
 ASIO_RETRY_DECL bool is_retryable(retry_settings const& settings, verdict const& failure,
                                   attempt_facts const& facts);
 
-/// Whether `retry_sent` allows a retry. Throws what the policy's own `classify` throws.
+/// Whether `retry_sent` allows a retry. Throws the exceptions of the policy's own `classify`.
 ASIO_RETRY_DECL bool may_repeat(retry_settings const& settings, verdict const& failure,
                                 attempt_facts const& facts);
 
-/// The kind that gates get, whether the failure is retried or not. None if the failure says nothing of the
-/// server: then the attempt is abandoned for gates, and `permanent` for hooks and observers. `timed_out`: a
-/// limit had stopped the attempt; `failure` is then the attempt's own, or `timed_out` of that. Throws what the
-/// policy's own `classify` throws.
+/// The kind for gates, whether the failure is retried or not. If the failure says nothing about the server,
+/// there is none: gates hear an abandoned attempt, hooks and observers a permanent failure. `timed_out`: a
+/// limit had stopped the attempt; `failure` is then the attempt's own, or `verdict::timed_out` of it. Throws
+/// the exceptions of the policy's own `classify`.
 ASIO_RETRY_DECL std::optional<failure_kind> heard_kind(retry_settings const& settings, verdict const& failure,
                                                        bool timed_out, retry_wish wish);
 
-/// The kind that gates get after the policy's own `classify` has thrown.
+/// The kind for gates after the policy's own `classify` has thrown.
 ASIO_RETRY_DECL std::optional<failure_kind> heard_kind(verdict const& failure, bool timed_out,
                                                        retry_wish wish) noexcept;
 
-/// Whether a gate of another operation, further in, has refused the attempt, or made it wait until a limit
-/// before anything was sent. Then the attempt is abandoned for gates. Hooks and observers still hear of the
-/// failure. Precondition: no limit of the attempt itself has ended it.
+/// Whether a gate of a nested operation has refused the attempt, or has delayed it until a limit before
+/// anything was sent. Then gates hear an abandoned attempt; hooks and observers still hear the failure.
+/// Precondition: no limit of the attempt itself has ended it.
 ASIO_RETRY_DECL bool is_refusal(verdict const& failure, shared_value<nested_marks> const& marks) noexcept;
 
-/// Whether a rule's predicate matches a failure that is not permanent. Throws what the predicate throws.
+/// Whether a rule's predicate matches a failure that is not permanent. Throws the exceptions of the predicate.
 ASIO_RETRY_DECL bool matches(retry_settings const& settings, retry_settings::predicate const& predicate,
                              verdict const& failure, attempt_facts const& facts);
 

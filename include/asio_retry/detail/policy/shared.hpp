@@ -34,7 +34,7 @@ public:
         return *this;
     }
     ~shared_owner() {
-        if (state_) // most are moved from, which the compiler then sees at their destruction
+        if (state_) // inline: most owners are moved from, and the compiler sees that
             give_up(*state_);
     }
 
@@ -100,7 +100,7 @@ public:
         using callable = std::decay_t<F>;
         if constexpr (may_be_empty<callable>)
             detail::refuse_if_empty(field, f);
-        // Copied as const, so that a constructor that takes anything is not chosen as the copy constructor.
+        // Copied as const: otherwise a greedy constructor template would win over the copy constructor.
         if constexpr (std::is_lvalue_reference_v<F> && std::is_constructible_v<callable, callable const&>)
             state_ = new shared_callable<callable>(std::in_place, std::as_const(f));
         else
@@ -120,8 +120,8 @@ private:
         Result (*call)(shared& self, Args... args);
     };
 
-    // A program has these functions once for each callable, so they are only four. std::make_shared would make
-    // thirty, virtual functions two more, and std::invoke three more.
+    // Each callable instantiates these functions, so there are only four. std::make_shared would need thirty,
+    // virtual functions two more, and std::invoke three more.
     template <typename F>
     struct shared_callable final : shared {
         template <typename From>

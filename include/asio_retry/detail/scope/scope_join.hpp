@@ -26,7 +26,8 @@ namespace asio_retry::detail {
 
 class scope_tree;
 
-/// A wait for an empty scope. The thread that takes it from the scheduler, or finds it due, queues its turn.
+/// A wait until a scope is empty. The thread that takes the join from the scheduler, or finds it due, queues
+/// its turn.
 class ASIO_RETRY_DECL scope_join : public wait_node, public list_hook<scope_join> {
 protected:
     explicit scope_join(scope_handle scope);
@@ -47,8 +48,8 @@ protected:
 private:
     friend class scope_node;
 
-    /// Lets go of the parts of the scope that its turn does not need. Returns whether the turn does not need
-    /// the context either.
+    /// Releases the parts of the scope that the turn does not need. Returns true if the turn does not need the
+    /// context either.
     virtual bool let_go() noexcept = 0;
 
     /// Lets go of the scope, and queues its turn on its handler's executor. If this throws, no turn is queued.
@@ -56,7 +57,7 @@ private:
 
     virtual void end() = 0; // runs its turn at once, on this thread
 
-    virtual void dissolve() noexcept = 0; // its handler too, uncalled
+    virtual void dissolve() noexcept = 0; // destroys the join, and its handler uncalled
 
     bool on_expiry() final;
     void on_shutdown() noexcept final;
@@ -69,9 +70,9 @@ private:
 
     // Guarded by its mutex.
     bool has_ended_ = false;
-    std::size_t times_empty_ = 0; // how often the scope had been empty before
+    std::size_t times_empty_ = 0; // the scope's `times_empty_` when the join began
     error_code error_;
-    maybe<std::size_t> stopped_before_; // how many attempts had been stopped when a drain began to cancel
+    maybe<std::size_t> stopped_before_; // the scope's `stopped_attempts_` when the drain began to cancel
     std::size_t cancelled_ = 0;
 };
 

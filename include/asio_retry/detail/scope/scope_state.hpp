@@ -22,7 +22,8 @@ namespace asio_retry::detail {
 class scope_join;
 class scope_node;
 
-/// One of the owners of an object. The object's `remove_owner(T*)` destroys it with the last owner.
+/// One of the owners of an object. `add_owner(T*)` and `remove_owner(T*)`, found by argument-dependent lookup,
+/// count the owners; with the last owner, `remove_owner` destroys the object.
 template <typename T>
 class counted_handle {
 public:
@@ -52,13 +53,13 @@ public:
             remove_owner(owned);
     }
 
-    T* detach() noexcept { return std::exchange(owned_, nullptr); } // the object still counts this owner
+    T* detach() noexcept { return std::exchange(owned_, nullptr); } // does not change the count
 
 private:
     T* owned_ = nullptr;
 };
 
-/// What a scope may ask of its operations. Each request asks for more than the one before it.
+/// A request of a scope to its operations. Each request asks for more than the one before it.
 enum class scope_request : unsigned char {
     none,
     retry_within, ///< end the wait within a time
@@ -76,7 +77,8 @@ struct timed_request {
     }
 };
 
-/// Whether an operation takes room in its scope. It has made room when it has ended and is still counted.
+/// The room of an operation in its scope. `made`: the operation has ended and is still counted, but takes no
+/// room.
 enum class scope_room : unsigned char { none, taken, made };
 
 class scope_member : public list_hook<scope_member> {
@@ -94,22 +96,22 @@ private:
     /// taken the request. If this throws, `on_notice_failed` follows.
     virtual void on_scope_notice() = 0;
 
-    /// Called when no turn will come to take the request. Only a thread that is in the operation already may
-    /// take it.
+    /// Called when no turn can be queued to take the request. Then only the occupant of the operation may take
+    /// it.
     virtual void on_notice_failed() = 0;
 
-    duration spread_ = duration::zero(); // of the request
+    duration spread_ = duration::zero(); // of `request_`
     scope_request request_ = scope_request::none;
-    bool is_being_told_ = false;  // and has to take the request
-    bool waits_to_leave_ = false; // until it has been told
-    bool is_told_again_ = false;  // if it cannot be told now
+    bool is_being_told_ = false;  // the member must call take_request
+    bool waits_to_leave_ = false; // the member does nothing else until it has been told
+    bool is_told_again_ = false;  // if the member misses this request, tell it again
 };
 
 class scope_state;
 using scope_handle = counted_handle<scope_state>;
 
-/// What a retry_scope shares with the operations started in it, which may outlive it and its context. The last
-/// handle destroys the executor. The rest of the state is a `scope_node` of the library.
+/// The state that a retry_scope shares with the operations started in it. They may outlive the retry_scope and
+/// its context. The last handle destroys the executor. The rest of the state is a `scope_node` of the library.
 class ASIO_RETRY_DECL scope_state {
 public:
     static scope_handle create(boost::asio::any_io_executor executor, scope_handle const& parent,
@@ -122,7 +124,7 @@ public:
 
     time_point deadline() const noexcept { return deadline_; }
 
-    /// Whether no attempt begins any more. Both functions know at once what a scope above was asked for.
+    /// Whether no attempt begins any more. Both functions look at all enclosing scopes.
     bool stopped() const noexcept;
     bool cancelled() const noexcept;
 
@@ -140,13 +142,14 @@ public:
     // --- for the members
     void link(scope_member& member);
 
-    /// Returns false if there is a request, which the member has to wait for and to take. `waits`: it does
-    /// nothing else until then. `makes_room`: it stays counted, but takes no room any more.
+    /// Returns false if the member must first take a request that is on its way. `waits`: it does nothing else
+    /// until then. `makes_room`: it stays counted, but takes no room any more.
     bool unlink(scope_member& member, bool waits = false, bool makes_room = false) noexcept;
 
     timed_request take_request(scope_member& member) noexcept;
 
-    /// The member cannot take the request; the next one tells it again. Returns whether it only waits for that.
+    /// The member cannot take the request; the next request reaches it. Returns whether it only waited to
+    /// leave.
     bool miss_request(scope_member& member) noexcept;
 
     void count_stopped_attempt() noexcept;
@@ -178,7 +181,7 @@ private:
     time_point const deadline_;
 };
 
-/// Keeps an operation counted in its scope, which it owns without its executor.
+/// Counts an operation in its scope. It keeps the scope alive, but not the executor of the scope.
 class scope_presence {
 public:
     ASIO_RETRY_DECL explicit scope_presence(scope_handle const& given_scope, scope_member* member = nullptr);
@@ -191,8 +194,8 @@ public:
             end();
     }
 
-    /// Gives the room of an ended operation to others, though something of it is still there. Returns false if
-    /// the operation has to take a request first.
+    /// Gives the room of an ended operation to others while the operation is still counted. Returns false if
+    /// the operation must first take a request.
     ASIO_RETRY_DECL bool unlink(scope_member& member, bool waits = false) noexcept;
 
     /// Ends the presence, unless a join waits for its end.
@@ -224,8 +227,8 @@ public:
     }
     bool has_room() const noexcept { return presence_.has_room(); }
 
-    /// Returns false while a notice is under way. If the operation is idle, no attempt of it runs, and the
-    /// scope may give its room to another operation before its handler has run.
+    /// Returns false while a notice is under way. `is_idle`: no attempt runs, so the room becomes free now,
+    /// before the handler has run.
     bool unlink(bool is_idle = true) noexcept {
         return is_idle ? presence_.unlink(*this) : presence_.scope().unlink(*this);
     }

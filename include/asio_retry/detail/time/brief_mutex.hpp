@@ -13,7 +13,7 @@ using brief_mutex = std::mutex;
 /// A mutex for a few dozen instructions, which nearly always is free. Then lock and unlock take a few
 /// instructions, and those of std::mutex fifty.
 ///
-/// A thread that finds it taken looks again for longer than it is usually held, and then waits in the kernel.
+/// A thread that finds it taken spins for longer than it is usually held, and then waits in the kernel.
 /// Like a std::mutex it may be destroyed as soon as the last thread that wants it has locked and unlocked it.
 class brief_mutex {
 public:
