@@ -17,10 +17,10 @@ namespace asio_retry::detail {
 namespace {
 
 constexpr std::uint32_t nobody = (std::numeric_limits<std::uint32_t>::max)();
-constexpr int draws = 8;   // at random; then it looks for an untried endpoint one by one
+constexpr int draws = 8;   // random draws before a linear search for an untried endpoint
 constexpr int returns = 4; // endpoints that return before a choice, at most
-constexpr int slower_once =
-    16; // the slower one wins one tie in 16, so that somebody finds out that it is fast again
+// One tie in 16 goes to the slower endpoint, so that its latency is measured again.
+constexpr int slower_once = 16;
 
 bool has(std::span<endpoint_attempt const> tried, endpoint_record const& one) noexcept {
     return std::ranges::any_of(tried, [&](endpoint_attempt const& each) { return each.at.get() == &one; });
@@ -39,7 +39,7 @@ bool fails_more(int failures, int others) noexcept {
     return more > 0 && more * more > failures + others;
 }
 
-/// The weight of an endpoint: at least 1 of 16, so that somebody finds out that it is well again.
+/// The weight of an endpoint: at least a sixteenth, so that attempts find out when it is well again.
 std::size_t weight(int failures) noexcept {
     return static_cast<std::size_t>(std::max(answers - failures, answers / 16));
 }
@@ -50,8 +50,19 @@ std::size_t below(std::size_t count, random& dice) noexcept {
 
 } // namespace
 
-/// The state of each endpoint of a list. The id of an endpoint is its index in the list. While the members of
-/// the next list are made, these are in use, so each record has two ids.
+/// The state of each endpoint of a list. The id of an endpoint is its index in the list.
+///
+/// While `assign` makes the members of the next list, these are in use. So a record has two ids: one for even
+/// and one for odd numbers of lists.
+///
+/// An endpoint is in one of five states. `place` moves it when its breaker or its rest changes, `count_slow`
+/// when it has become slow, and `bring_back_due` when its time is over.
+///
+///   available   it may be asked
+///   refused     its breaker is open; it may rest, too
+///   probed      its breaker is half-open, and probes have all places
+///   slow        it is ejected because of its latency
+///   resting     its server wants no attempt
 struct endpoint_table::members {
     struct slot {
         std::uint32_t position = nobody; // the index in `available`
@@ -101,8 +112,8 @@ struct endpoint_table::members {
         probed.erase(id);
     }
 
-    /// The time until which an attempt waits if no endpoint is available. Nobody knows when a probe ends.
-    /// Precondition: no endpoint is slow.
+    /// Until when an attempt waits if no endpoint is available: the earliest time in `refused` and `resting`.
+    /// It leaves `probed` out, because a probe may end at any moment. Precondition: no endpoint is slow.
     time_point first_return() const noexcept {
         time_point const first = refused.empty() ? (time_point::max)() : refused.first_time();
         return resting.empty() ? first : std::min(first, resting.first_time());
@@ -115,12 +126,12 @@ struct endpoint_table::members {
     std::size_t const number;
     std::vector<slot> slots;
     std::vector<std::uint32_t> available;
-    due_heap refused;            // by breakers; due when they may be asked or no longer rest
-    due_heap probed;             // refused because probes run; due when the probes have hung
-    due_heap slow;               // ejected as slow
-    due_heap resting;            // by the wish of their servers
+    due_heap refused;            // due when the breaker lets attempts begin and the endpoint no longer rests
+    due_heap probed;             // due when a probe counts as hung
+    due_heap slow;               // due when it is asked again
+    due_heap resting;            // due when the rest ends
     step_counts latencies;       // of the available endpoints
-    std::uint32_t well = nobody; // an endpoint that failed less than another when both were compared
+    std::uint32_t well = nobody; // the last winner of a comparison by failures; see `better`
 };
 
 // --- records
@@ -333,7 +344,7 @@ std::uint32_t endpoint_table::better(std::uint32_t a, std::uint32_t b, random& d
     std::uint32_t const of_second = second.in_flight_.load(std::memory_order_relaxed);
     int const failed_first = first.failed_answers(), failed_second = second.failed_answers();
     bool const is_second = fails_more(failed_second, failed_first);
-    if (is_second || fails_more(failed_first, failed_second)) { // being fast is no merit then
+    if (is_second || fails_more(failed_first, failed_second)) { // then the latency does not count
         members_->well = is_second ? a : b;
         bool const is_busier = is_second ? of_second > of_first : of_first > of_second;
         std::size_t const worse = weight(std::max(failed_first, failed_second)),
@@ -343,7 +354,7 @@ std::uint32_t endpoint_table::better(std::uint32_t a, std::uint32_t b, random& d
     }
     if (std::uint32_t const well = members_->well; well != nobody && failed_first != 0 && failed_second != 0) {
         int const others = members_->at(well).failed_answers();
-        if (fails_more(failed_first, others) && fails_more(failed_second, others)) // nor is it here
+        if (fails_more(failed_first, others) && fails_more(failed_second, others)) // nor does it here
             return below(2, dice) == 0 ? a : b;
     }
     if (of_first != of_second)
@@ -365,9 +376,10 @@ std::uint32_t endpoint_table::tried_longest_ago(std::span<endpoint_attempt const
     return found;
 }
 
-/// Refuses an attempt until the first endpoint may be asked again. A time is unknown while a probe may end. An
-/// attempt that insists hears of the breaker, because it would hear of the rest again and again. Precondition:
-/// no endpoint is available, so none is ejected as slow.
+/// Refuses an attempt until the first endpoint may be asked again. With error::circuit_open it names no time
+/// while probes run, because a probe may end at any moment. An attempt that insists gets circuit_open rather
+/// than cooling_down: otherwise it would wait for the rest again and again. Precondition: no endpoint is
+/// available, so none is ejected as slow.
 admission endpoint_table::refusal(bool insists, time_point now) const noexcept {
     members const& all = *members_;
     time_point const first = std::max(all.first_return(), saturating_add(now, duration(1)));
@@ -409,7 +421,7 @@ void endpoint_table::note(endpoint_record& at, bool failed) noexcept {
     }
 }
 
-/// Makes an endpoint rest until then, as its server wants.
+/// Makes an endpoint rest until `until`, as its server has asked.
 void endpoint_table::rest(endpoint_record& at, time_point until, time_point now) noexcept {
     std::lock_guard const lock(mutex_);
     at.rests_until_ = std::max(at.rests_until_.load(), until);
@@ -423,11 +435,13 @@ void endpoint_table::look(endpoint_record& at, time_point now) noexcept {
         place(id, now, false);
 }
 
-/// Puts an endpoint where its breaker and its server want it. `was_refused`: the breaker has just refused it.
+/// Moves an endpoint to the state that its breaker and its rest ask for. `was_refused`: the breaker has just
+/// refused an attempt.
 void endpoint_table::place(std::uint32_t id, time_point now, bool was_refused) noexcept {
     members& all = *members_;
     endpoint_record& one = all.at(id);
-    one.is_refused_ = true; // set before the breaker is asked: who changes the answer afterwards looks again
+    // Set before the breaker is asked: a thread that changes the breaker later sees it, and calls `look`.
+    one.is_refused_ = true;
     time_point const until = one.breaker_.open_until(now);
     if (was_refused || until > now) {
         if (!all.is_refused(id))
@@ -466,7 +480,7 @@ void endpoint_table::bring_back_due(time_point now) noexcept {
             break;
         }
     }
-    if (all.available.empty() && !all.slow.empty()) // the list is new
+    if (all.available.empty() && !all.slow.empty()) // only after `assign`
         bring_back_slow();
 }
 
@@ -476,7 +490,7 @@ void endpoint_table::bring_back_slow() noexcept {
     make_available(id);
 }
 
-/// Makes an endpoint available unless it rests, because its breaker no longer refuses.
+/// Makes an endpoint available unless it rests. Precondition: it has left its state.
 void endpoint_table::enter(std::uint32_t id, time_point now) noexcept {
     if (time_point const rested = members_->at(id).rests_until_; rested > now)
         members_->resting.set(id, rested);
@@ -491,8 +505,7 @@ void endpoint_table::make_available(std::uint32_t id) noexcept {
     count(id, all.at(id).median_);
 }
 
-/// Takes an endpoint from the available, resting or slow ones. A slow one is asked again as if its latency were
-/// unknown.
+/// Takes an endpoint from the available, resting or slow ones. A slow one forgets its latency.
 void endpoint_table::leave(std::uint32_t id) noexcept {
     members& all = *members_;
     if (all.slow.contains(id)) {
@@ -538,8 +551,7 @@ void endpoint_table::hear(endpoint_record& at, duration took, time_point now) no
     at.is_recording_.store(false, std::memory_order_release);
 }
 
-/// Counts a slow success of unknown latency: a later attempt of a hedge has succeeded before the one at this
-/// endpoint.
+/// A later attempt of a hedge has beaten the attempt at this endpoint: counts it as slow, without a latency.
 void endpoint_table::hear_of_defeat(endpoint_record& at, time_point now) noexcept {
     if (!begin_recording(at))
         return;
@@ -552,7 +564,7 @@ void endpoint_table::hear_of_defeat(endpoint_record& at, time_point now) noexcep
     at.is_recording_.store(false, std::memory_order_release);
 }
 
-/// Returns false if another thread records. Then this result is lost.
+/// Tries to get the right to record. False if another thread has it: the caller then drops its result.
 bool endpoint_table::begin_recording(endpoint_record& at) noexcept {
     if (at.is_recording_.exchange(true, std::memory_order_acquire))
         return false;

@@ -23,7 +23,7 @@ struct endpoint_status;
 
 namespace detail {
 
-/// What is known of one endpoint. An `endpoint_set` adds the endpoint itself.
+/// The state of one endpoint. An `endpoint_set` adds the endpoint itself.
 class ASIO_RETRY_DECL endpoint_record {
 public:
     explicit endpoint_record(circuit_breaker_options const& options);
@@ -40,21 +40,20 @@ private:
 
     std::atomic<std::uint32_t> in_flight_ = 0;
     std::atomic<std::uint64_t> failures_ = 0; // among the last 64 answers; the latest one is the lowest bit
-    std::array<std::uint32_t, 2>
-        ids_{}; // of the tables with even and with odd numbers; see endpoint_table::members
+    std::array<std::uint32_t, 2> ids_{};      // in lists of even and of odd numbers
 
     // Changed under the mutex of the table.
     std::atomic<latency_step> median_ = 0;
-    std::atomic<bool> is_refused_ = false;     // if so, each end of an attempt checks whether it still is
-    std::atomic<std::uint32_t> forgotten_ = 0; // how often its latency had to be forgotten
+    std::atomic<bool> is_refused_ = false;     // then each end of an attempt calls `look`
+    std::atomic<std::uint32_t> forgotten_ = 0; // generation of the latency: how often it was forgotten
     std::atomic<time_point> slow_until_ = (time_point::min)();
-    std::atomic<time_point> rests_until_ = (time_point::min)(); // by the wish of its server
+    std::atomic<time_point> rests_until_ = (time_point::min)(); // as its server has asked
     std::uint32_t times_slow_ = 0; // how often it was ejected since it was last as fast as the others
 
     // Changed by the thread that has set `is_recording_`.
     std::atomic<bool> is_recording_ = false;
     recent_latency latency_;
-    std::uint32_t has_forgotten_ = 0;
+    std::uint32_t has_forgotten_ = 0; // the generation in `latency_`
     std::uint32_t slow_in_row_ = 0;
 
     circuit_breaker breaker_;
@@ -72,9 +71,10 @@ struct endpoint_attempt {
 /// Chooses an endpoint for each attempt, and ejects the endpoints that fail or are slow.
 ///
 /// An endpoint is available, refused by its circuit breaker, ejected because it is slow, or resting because its
-/// server wants no attempt. A wish makes a slow endpoint a resting one. A choice draws among the available
-/// endpoints, and moves those that have changed. The time of each function grows with the logarithm of the
-/// number of endpoints at most. Only the constructor and `assign` allocate.
+/// server wants no attempt. A server's wish, such as a Retry-After, moves a slow endpoint to the resting ones.
+/// A choice first moves endpoints whose time is over, and then draws among the available ones. The time of each
+/// function grows with the logarithm of the number of endpoints at most. Only the constructor and `assign`
+/// allocate.
 ///
 /// Thread safety: call any function from any thread, and `assign` from one at a time. A thread that holds the
 /// mutex of the table may lock a breaker, and never the other way round. Changes of breakers are told without a
@@ -89,7 +89,7 @@ public:
         time_point left;
     };
 
-    /// What `assign` has taken out of the table. Destroy it without a lock.
+    /// The members and endpoints that `assign` has taken out of the table. Destroy them without a lock.
     struct remains {
         std::shared_ptr<void const> members;
         std::vector<departed> forgotten;
@@ -170,7 +170,7 @@ private:
     std::atomic<latency_step> lowest_ = 0;                 // latency of the available endpoints
     std::mutex mutable mutex_;
     std::shared_ptr<members> members_;
-    std::vector<departed> departed_; // changed by `assign` alone
+    std::vector<departed> departed_; // former members that are remembered; changed by `assign` alone
 };
 
 } // namespace detail
