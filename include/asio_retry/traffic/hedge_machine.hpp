@@ -271,7 +271,7 @@ private:
     time_point admitted_at_{}; // of the attempt that is ready or began last
     error_code error_;         // to deliver; before that the last failure, or the refusal of the first attempt
     std::exception_ptr thrown_;
-    std::atomic<std::uint16_t> sent_ = 0; // running attempts that have, a bit for each; only if that matters
+    std::atomic<std::uint16_t> sent_ = 0; // a bit for each running attempt that has, unless `hedge_sent` is set
     std::uint8_t begun_ = 0;
     std::uint8_t running_ = 0;
     std::uint8_t failures_ = 0;
@@ -282,9 +282,9 @@ private:
     bool no_more_ = false;
     bool is_ready_ = false; // the next attempt is admitted
     bool has_to_stop_ = false;
-    bool was_told_ = false; // to stop, with `terminal`
-    bool is_late_ = false;  // it was cancelled at its deadline, or later
-    bool is_lost_ = false;
+    bool was_told_ = false;   // to stop, with `terminal`
+    bool is_late_ = false;    // it was cancelled at its deadline, or later
+    bool is_lost_ = false;    // all attempts were dropped: there is nothing to deliver
     bool has_marked_ = false; // an attempt has failed with a permanent error
     bool measures_successes_ = false;
 };
