@@ -148,7 +148,7 @@ private:
 
     /// On the handler's executor.
     void complete() {
-        std::unique_lock(*mutex_).unlock(); // `on_done` has ended, and with it its copy of the executor
+        std::unique_lock(*mutex_).unlock(); // waits until `on_done` has given its copy of the executor back
         end([this] { calls_->remove(place_); });
     }
 
@@ -197,8 +197,8 @@ private:
     pending_calls* calls_ = nullptr;
     pending_calls::place place_;
     std::shared_ptr<std::mutex> const mutex_ = std::make_shared<std::mutex>();
-    std::shared_ptr<unary_call> running_;                    // until gRPC calls back
-    call_remains::room remains_;                             // if it is abandoned
+    std::shared_ptr<unary_call> running_;                    // owns *this until gRPC calls back
+    call_remains::room remains_;                             // for an abandoned call
     std::optional<working_executor<executor_type>> runs_on_; // no value: abandoned, or complete
     std::optional<Handler> handler_;
 };
