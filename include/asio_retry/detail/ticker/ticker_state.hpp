@@ -50,10 +50,11 @@ private:
     bool on_expiry() final;
     void on_shutdown() noexcept final;
 
-    // The mutex of the state protects these.
+    // Used by the thread that decides.
     error_code result_; // if set, the result is decided
     bool is_first_tick_ = false;
-    bool cancelled_ = false;
+
+    bool cancelled_ = false; // protected by the mutex of the state
 
     std::shared_ptr<ticker_state> state_;
 };
