@@ -103,7 +103,7 @@ private:
     gradient_options options_;
     double limit_;
     double usual_ = 0;
-    double sum_ = 0; // of the first ones
+    double sum_ = 0; // of the first times
     std::uint32_t warm_up_ = 0;
 };
 
@@ -206,7 +206,7 @@ public:
     admission enqueue(gate_waiter& waiter, std::uint64_t, time_point now) noexcept override {
         std::lock_guard const lock(mutex_);
         admission answer{(time_point::max)(), error::too_many_in_flight};
-        grant(); // a place may have become free meanwhile: then nobody need be expelled
+        grant(); // if a place has become free, no waiter need be expelled
         if (!queue_.make_room(waiter.priority))
             return answer;
         queue_.add(waiter);

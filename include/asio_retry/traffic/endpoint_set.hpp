@@ -60,7 +60,7 @@ struct endpoint_value final : endpoint_record {
     Endpoint const value;
 
 private:
-    /// `one` does not live yet.
+    /// `one` is not constructed yet.
     static circuit_breaker_options with_endpoint(endpoint_value const* one, circuit_breaker_options options,
                                                  std::shared_ptr<listener const> told) {
         options.on_change = [one, of_all = std::move(options.on_change),
@@ -211,7 +211,7 @@ private:
 
 namespace detail {
 
-/// What operations use of a set.
+/// The parts of a set that operations use.
 struct endpoint_access {
     template <typename Endpoint>
     static std::shared_ptr<endpoint_table> const& table(endpoint_set<Endpoint> const& set) noexcept {
