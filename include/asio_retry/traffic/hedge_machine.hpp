@@ -50,11 +50,11 @@ struct hedge_action {
 /// The record of one attempt in a hedge_machine.
 struct hedged_attempt {
     time_point began{};                               ///< when it began
-    std::uint64_t ticket = 0;                         ///< ticket of its admission, before it begins too
+    std::uint64_t ticket = 0;                         ///< ticket of its admission; set before it begins
     pushback heeded;                                  ///< what its server said
     detail::shared_value<detail::nested_marks> marks; ///< marks of a retry nested in it; null if there is none
     bool is_running = false;                          ///< whether it has not ended
-    bool is_recorded = false;                         ///< whether the quantile has its time
+    bool is_recorded = false;                         ///< whether the `latency_quantile` has its duration
 };
 
 /// Decides when the attempts of a hedged operation begin and stop, as retry_machine does for retries.
@@ -139,8 +139,8 @@ public:
     /// @name Cancellation
     /// @{
     /// The caller cancels: no further attempt begins. `told`: the running attempts have been told with
-    /// `terminal`. Without `told`, `next` asks to stop them only if the operation ends in another way. At or
-    /// after the deadline of the operation it counts as the deadline, as for a retry_machine.
+    /// `terminal`. If not, `next` answers `stop` only if a result, a failure or the deadline ends the
+    /// operation. At or after the deadline of the operation it counts as the deadline, as for a retry_machine.
     void cancel(bool told, time_point now = (time_point::min)()) noexcept;
 
     /// The caller cancels with `total`, which only an operation without side effects may obey.

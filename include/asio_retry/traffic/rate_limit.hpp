@@ -28,8 +28,8 @@ struct rate_limit_numbers {
 /// Lets attempts begin at a given rate: n in each `per`, and `burst` at once.
 ///
 /// Each refused attempt has a reserved time. With `wait_when_refused` it begins at that time, so that n
-/// operations that wait begin at n times. The time of an operation that ends before goes to the next that asks.
-/// Without `wait_when_refused` the attempt is refused, and its time is free again.
+/// operations that wait begin at n times. If an operation ends before its time, the next one that asks gets
+/// that time. Without `wait_when_refused` the attempt is refused, and its time is free again.
 ///
 /// An attempt may begin at t if t is not before TAT - (burst - 1) T. Then TAT becomes max(t, TAT) + T. Here T
 /// is per / n, and TAT the theoretical arrival time. Source: the generic cell rate algorithm, ITU-T I.371,
