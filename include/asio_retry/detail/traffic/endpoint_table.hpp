@@ -44,8 +44,8 @@ private:
 
     // Changed under the mutex of the table.
     std::atomic<latency_step> median_ = 0;
-    std::atomic<bool> is_refused_ = false;     // then each end of an attempt calls `look`
-    std::atomic<std::uint32_t> forgotten_ = 0; // generation of the latency: how often it was forgotten
+    std::atomic<bool> is_refused_ = false;              // then each end of an attempt calls `recheck`
+    std::atomic<std::uint32_t> latency_generation_ = 0; // how often the latency was forgotten
     std::atomic<time_point> slow_until_ = (time_point::min)();
     std::atomic<time_point> rests_until_ = (time_point::min)(); // as its server has asked
     std::uint32_t times_slow_ = 0; // how often it was ejected since it was last as fast as the others
@@ -53,7 +53,7 @@ private:
     // Changed by the thread that has set `is_recording_`.
     std::atomic<bool> is_recording_ = false;
     recent_latency latency_;
-    std::uint32_t has_forgotten_ = 0; // the generation in `latency_`
+    std::uint32_t recorded_generation_ = 0; // the generation in `latency_`
     std::uint32_t slow_in_row_ = 0;
 
     circuit_breaker breaker_;
@@ -92,7 +92,7 @@ public:
     /// The members and endpoints that `assign` has taken out of the table. Destroy them without a lock.
     struct remains {
         std::shared_ptr<void const> members;
-        std::vector<departed> forgotten;
+        std::vector<departed> former;
     };
 
     /// Throws std::invalid_argument for an option outside its range.
@@ -139,25 +139,26 @@ private:
     std::uint32_t find(std::span<endpoint_attempt const> tried, random& dice) const noexcept;
     admission refusal(bool insists, time_point now) const noexcept;
 
-    static void note(endpoint_record& at, bool failed) noexcept;
-    void look(endpoint_record& at, time_point now) noexcept;
+    static void note_answer(endpoint_record& at, bool failed) noexcept;
+    void recheck(endpoint_record& at, time_point now) noexcept;
     void rest(endpoint_record& at, time_point until, time_point now) noexcept;
     void reconcile(endpoint_record& at) noexcept;
-    void place(std::uint32_t id, time_point now, bool was_refused) noexcept;
+    void update_state(std::uint32_t id, time_point now, bool was_refused) noexcept;
     void bring_back_due(time_point now) noexcept;
     void bring_back_slow() noexcept;
-    void enter(std::uint32_t id, time_point now) noexcept;
+    void make_available_or_resting(std::uint32_t id, time_point now) noexcept;
     void make_available(std::uint32_t id) noexcept;
-    void leave(std::uint32_t id) noexcept;
+    void leave_state(std::uint32_t id) noexcept;
     std::size_t allowed_slow() const noexcept;
 
-    void hear(endpoint_record& at, duration took, time_point now) noexcept;
-    void hear_of_defeat(endpoint_record& at, time_point now) noexcept;
+    void record_latency(endpoint_record& at, duration took, time_point now) noexcept;
+    void record_defeat(endpoint_record& at, time_point now) noexcept;
     static bool begin_recording(endpoint_record& at) noexcept;
-    void judge(endpoint_record& at, latency_step median, bool is_new, bool is_slow, time_point now) noexcept;
+    void compare_latency(endpoint_record& at, latency_step median, bool is_new, bool is_slow,
+                         time_point now) noexcept;
     void count_slow(std::uint32_t id, time_point now) noexcept;
     bool is_slower(latency_step one, latency_step other) const noexcept;
-    void count(std::uint32_t id, latency_step step) noexcept;
+    void count_latency(std::uint32_t id, latency_step step) noexcept;
 
     duration const slow_for_; // at first
     double const slow_growth_;
