@@ -48,7 +48,7 @@ void ticker_state::start_over() {
 
 void ticker_state::tick_now() {
     std::unique_lock lock(mutex_);
-    hurries_ = phase_ == phase::deciding || (phase_ == phase::queued && starts_over_from_);
+    tick_requested_ = phase_ == phase::deciding || (phase_ == phase::queued && starts_over_from_);
     if (ticker_wait* const wait = current_; wait && take_back(*wait)) {
         lock.unlock();
         queue(*wait);
@@ -76,7 +76,7 @@ bool ticker_state::begin(ticker_wait& wait) {
     }
     current_ = &wait;
     phase_ = phase::deciding;
-    hurries_ = false;
+    tick_requested_ = false;
     lock.unlock();
     if (retry_scheduler::any_seeded())
         get_random(); // streams go to the tickers in the order of their first waits
@@ -131,8 +131,8 @@ bool ticker_state::decide(ticker_wait& wait, time_point now) {
 
 /// Preconditions: the phase is `deciding`, the mutex is held.
 bool ticker_state::begin_wait(ticker_wait& wait, bool is_due, std::unique_lock<std::mutex> lock) {
-    bool const hurries = std::exchange(hurries_, false);
-    if (is_due || hurries || stopped_ || wait.cancelled_) {
+    bool const is_requested = std::exchange(tick_requested_, false);
+    if (is_due || is_requested || stopped_ || wait.cancelled_) {
         phase_ = phase::queued;
         return true;
     }
@@ -180,9 +180,9 @@ std::optional<error_code> ticker_state::conclude(ticker_wait& wait) {
         return wait.result_;
     phase_ = phase::deciding;
     bool const cancelled = wait.cancelled_;
-    bool const stands = wait.result_ && !starts_over_from_;
+    bool const is_final = wait.result_ && !starts_over_from_;
     lock.unlock();
-    std::optional<error_code> const result = stands ? wait.result_ : conclude_due(wait, cancelled);
+    std::optional<error_code> const result = is_final ? wait.result_ : conclude_due(wait, cancelled);
     if (result)
         forget(wait);
     return result;

@@ -132,7 +132,7 @@ private:
     ticker_wait* current_ = nullptr;
     phase phase_ = phase::idle;
     std::optional<time_point> starts_over_from_;
-    bool hurries_ = false;
+    bool tick_requested_ = false; // noted by `tick_now`; `begin_wait` obeys it
 };
 
 } // namespace asio_retry::detail
