@@ -97,7 +97,7 @@ hedge_machine::step hedge_machine::advance(time_point now) {
         go_on(now); // the observer has cancelled
     }
     if (phase_ == phase::open)
-        return {.what = is_lost_ ? kind::abandon : kind::wait, .until = expiry()};
+        return {.what = is_unanswered_ ? kind::abandon : kind::wait, .until = expiry()};
     drop_ready();
     tell_.give_lease_back();
     if (watches_deadline() && now >= tells_at_) {
@@ -175,7 +175,7 @@ void hedge_machine::go_on(time_point now) {
 /// Precondition: no attempt runs, none may begin, and there is no result.
 void hedge_machine::conclude_unanswered() noexcept {
     if (failures_ == 0 && begun_ > 0)
-        is_lost_ = true;
+        is_unanswered_ = true;
     else
         end(phase::closed, reason_, 0, error_ ? error_ : detail::attempt_refused_error(), std::move(thrown_));
 }
@@ -303,7 +303,7 @@ void hedge_machine::drop_ready() noexcept {
     if (!is_ready_)
         return;
     is_ready_ = false;
-    admission given = admitted_at_;
+    admission given(admitted_at_);
     given.ticket = at(begun_ + 1u).ticket;
     attempt_end const end = detail::unbegun(begun_ + 1u, given);
     tell_.tell_gates(end, nullptr, end.now);
@@ -538,7 +538,7 @@ detail::shared_value<detail::nested_marks> hedge_machine::marks_of_nested(std::u
     auto& shared = attempts_[number - 1].marks;
     try {
         if (!shared) {
-            admission given = attempts_[number - 1].began;
+            admission given(attempts_[number - 1].began);
             given.ticket = attempts_[number - 1].ticket;
             shared = tell_.make_marks(number, &given);
         }

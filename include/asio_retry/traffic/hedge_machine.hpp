@@ -282,10 +282,10 @@ private:
     bool no_more_ = false;
     bool is_ready_ = false; // the next attempt is admitted
     bool has_to_stop_ = false;
-    bool was_told_ = false;   // to stop, with `terminal`
-    bool is_late_ = false;    // it was cancelled at its deadline, or later
-    bool is_lost_ = false;    // all attempts were dropped: there is nothing to deliver
-    bool has_marked_ = false; // an attempt has failed with a permanent error
+    bool was_told_ = false;      // to stop, with `terminal`
+    bool is_late_ = false;       // it was cancelled at its deadline, or later
+    bool is_unanswered_ = false; // all attempts were dropped: there is nothing to deliver
+    bool has_marked_ = false;    // an attempt has failed with a permanent error
     bool measures_successes_ = false;
 };
 

@@ -182,14 +182,14 @@ struct hedge_room {
     std::byte* memory;
     std::size_t count;
 
-    static constexpr std::size_t records(std::size_t count) noexcept {
+    static constexpr std::size_t bytes_of_records(std::size_t count) noexcept {
         return (count * sizeof(hedged_attempt) + alignment - 1) / alignment * alignment;
     }
     static constexpr std::size_t size(std::size_t count) noexcept {
-        return records(count) + count * sizeof(Slot);
+        return bytes_of_records(count) + count * sizeof(Slot);
     }
     hedged_attempt* attempts() const noexcept { return reinterpret_cast<hedged_attempt*>(memory); }
-    Slot* slots() const noexcept { return reinterpret_cast<Slot*>(memory + records(count)); }
+    Slot* slots() const noexcept { return reinterpret_cast<Slot*>(memory + bytes_of_records(count)); }
 };
 
 /// A hedged operation with its callable: one block of memory, at one address until its last attempt has ended.
