@@ -111,7 +111,7 @@ time_point circuit_breaker::open_until(time_point now) const noexcept {
 bool circuit_breaker::is_idle(time_point now) const noexcept {
     std::lock_guard const lock(mutex_);
     bool const counts_row = options_.consecutive != 0 && failures_in_row_ != 0;
-    return is_closed() && !counts_row && heard_from_ <= now && window_.is_new_at(now);
+    return is_closed() && !counts_row && counts_from_ <= now && window_.is_new_at(now);
 }
 
 /// The next time at which an attempt may begin. A time up to `now` means now.
@@ -208,7 +208,7 @@ void circuit_breaker::on_end(attempt_end const& end) noexcept {
     std::unique_lock lock(mutex_);
     bool const is_abandoned = end.outcome == attempt_end::how::abandoned;
     time_point const began = is_abandoned ? end.now : saturating_add(end.now, -end.took);
-    if (began < heard_from_)
+    if (began < counts_from_)
         return;
     breaker_state const before = state_;
     if (before == breaker_state::half_open) {
@@ -304,7 +304,7 @@ void circuit_breaker::open(time_point now) noexcept {
 
 void circuit_breaker::half_open() noexcept {
     state_ = breaker_state::half_open;
-    heard_from_ = open_until_;
+    counts_from_ = open_until_;
     places_.clear();
     succeeded_ = 0;
 }

@@ -171,7 +171,7 @@ private:
     duration open_length_;
     time_point open_until_{};
     // An attempt that began before this time does not count. Set when the breaker becomes half-open.
-    time_point heard_from_ = (time_point::min)();
+    time_point counts_from_ = (time_point::min)();
     std::vector<probe> places_; // the running probes, in the order in which they began
     std::size_t succeeded_ = 0;
 };
