@@ -133,10 +133,10 @@ retry_counts detail::seen_counts(operation_counts const& counts) noexcept {
     retry_counts best = look();
     for (int looks = 1; looks != 8; ++looks) {
         retry_counts const next = look();
-        bool const is_exact = next.ended == best.ended;
+        bool const is_stable = next.ended == best.ended;
         if (next.pending < best.pending)
             best = next;
-        if (is_exact)
+        if (is_stable)
             break;
     }
     return best;

@@ -110,10 +110,10 @@ admission rate_limit::admit_again(admission const& before, std::uint64_t, time_p
     bool const has_slot = its_slot && (before.ticket >= in_slot || (before.ticket == 0 && before.reserved));
     time_point const slot = its_slot.value_or(time_point());
     // A promise without a slot and without a time that a time_point can hold is taken as overdue.
-    bool const is_never = before.until == (time_point::max)() && !its_slot;
-    time_point const promised = has_slot   ? saturating_add(slot, shift_)
-                                : is_never ? (time_point::min)()
-                                           : before.until;
+    bool const is_overdue = before.until == (time_point::max)() && !its_slot;
+    time_point const promised = has_slot     ? saturating_add(slot, shift_)
+                                : is_overdue ? (time_point::min)()
+                                             : before.until;
     if (promised > now)
         return answer(promised, has_slot ? ticket_of_slot() : std::min(before.ticket, late_promise), now);
     bool const is_free = !has_slot || promised >= saturating_add(late_arrival_, -tolerance_);
