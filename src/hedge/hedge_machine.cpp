@@ -144,8 +144,8 @@ time_point hedge_machine::expiry() const noexcept {
     return begins ? std::min(deadline_, next_at_) : deadline_;
 }
 
-/// While there is no result: makes another attempt ready if one is due, and ends the operation if a
-/// cancellation, a limit or the last failure says so.
+/// While there is no result, makes another attempt ready if one is due. Ends the operation if a cancellation, a
+/// limit or the last failure says so.
 void hedge_machine::go_on(time_point now) {
     if (!is_stopping() && now < deadline_ && !is_ready_ && now >= next_at_)
         begin_another(now); // the callables of the policy may cancel

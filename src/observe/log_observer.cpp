@@ -24,8 +24,8 @@ std::string hexadecimal(unsigned char byte) {
     return {digits[byte >> 4], digits[byte & 15]};
 }
 
-/// Whether a terminal or a viewer of logs may obey the character rather than show it: controls of ASCII, U+0080
-/// to U+009F, and the separators of lines and paragraphs.
+/// Whether a terminal or a viewer of logs may obey the character rather than show it. These are the controls of
+/// ASCII, U+0080 to U+009F, and the separators of lines and paragraphs.
 bool is_control(std::string_view character) noexcept {
     auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
     if (character.size() == 1)

@@ -14,8 +14,8 @@ namespace asio_retry::detail {
 ///
 /// A reader counts itself, reads the value where the pointer leads, and counts itself out. A writer sets the
 /// pointer, and waits until the readers that may still read the old value have gone. New readers must not delay
-/// the writer. So there are two counts, and the writer sends new readers to the other count before it waits
-/// (this is "Left-Right" of Ramalhete and Correia, with one copy of the value instead of two).
+/// the writer. So there are two counts, and the writer sends new readers to the other count before it waits.
+/// This is "Left-Right" of Ramalhete and Correia, with one copy of the value instead of two.
 template <typename Value>
 class published {
 public:

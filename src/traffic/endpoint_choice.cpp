@@ -51,8 +51,8 @@ admission endpoint_choice::choose(std::uint64_t number, time_point now) noexcept
     return answer;
 }
 
-/// The operation waits only if no endpoint may be asked: until the first may be asked, and at most as long as
-/// the server has said.
+/// The operation waits only if no endpoint may be asked. It waits until the first may be asked, and at most as
+/// long as the server has said.
 pushback endpoint_choice::wish(pushback said, time_point now) noexcept {
     if (said.delay() == duration::zero())
         return said;
@@ -93,8 +93,8 @@ endpoint_attempt* endpoint_choice::running(std::uint64_t number) noexcept {
     return found == end ? nullptr : found;
 }
 
-/// The entry for a new attempt: of a finished attempt at the same endpoint, else a free one, else of the
-/// endpoint that was tried longest ago. Null if attempts run in all entries.
+/// The entry for a new attempt: the finished one of the same endpoint, else a free one, else the finished one
+/// tried longest ago. Null if attempts run in all entries.
 endpoint_attempt* endpoint_choice::room_for(endpoint_record const& at) noexcept {
     endpoint_attempt* longest_ago = nullptr;
     for (endpoint_attempt* each = all(); each != all() + count_; ++each) {

@@ -109,9 +109,9 @@ private:
         return false;
     }
 
-    /// Of the first 64 busy gates an idle one; otherwise the first that becomes idle by time alone, such as a
-    /// closed breaker with attempts in its window; otherwise the oldest. Precondition: `look_for_idle` has
-    /// found no candidate, so some gates are busy.
+    /// Of the first 64 busy gates an idle one; otherwise the first that becomes idle by time alone; otherwise
+    /// the oldest. A closed breaker with attempts in its window becomes idle by time alone. Precondition:
+    /// `look_for_idle` has found no candidate, so some gates are busy.
     entries::iterator idle_or_oldest(time_point now) noexcept {
         auto fading = busy_.end();
         auto which = busy_.begin();
