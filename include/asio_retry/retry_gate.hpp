@@ -42,11 +42,19 @@ struct attempt_end {
         failure_kind::none;   ///< the failure that this attempt retries; none for a first one, and for a retry
                               ///< that did not begin after all: it is given back, or asked for again
     std::uint64_t number = 1; ///< number of the attempt, from 1
-    time_point now{};         ///< of an abandoned attempt, the `now` of its `admit`, or the time that was
-                              ///< reserved; without meaning if no gate measures time, unless it failed
-    duration took{}; ///< since the `now` of its `admit`; without meaning if abandoned, and, though it failed,
-                     ///< if no gate measures time
-    pushback said{}; ///< the server's wish about retries
+
+    /// The time of the end.
+    ///
+    /// - An abandoned attempt has the `now` of its `admit` instead, or its reserved time.
+    /// - Without meaning if no gate measures time, unless the attempt failed.
+    time_point now{};
+
+    /// The time since the `now` of its `admit`.
+    ///
+    /// Without meaning if the attempt was abandoned, or if no gate measures time.
+    duration took{};
+
+    pushback said{};          ///< the server's wish about retries
     bool is_beaten = false;   ///< abandoned, because an attempt of the hedge that began later has succeeded
     bool is_unbegun = false;  ///< abandoned, and it did not begin
     std::uint64_t ticket = 0; ///< of its admission
@@ -60,7 +68,7 @@ inline error_code const& attempt_refused_error() noexcept {
     return code;
 }
 
-/// The end of an attempt that was admitted at that time and does not begin.
+/// The end of an attempt that was admitted at the time `admitted` and does not begin.
 inline attempt_end unbegun(std::uint64_t number, time_point admitted) noexcept {
     attempt_end end;
     end.outcome = attempt_end::how::abandoned;
@@ -92,14 +100,13 @@ struct admission {
     /// Refused, but the operation may wait in the gate's queue: see retry_gate::enqueue.
     bool can_queue = false;
 
-    /// A number by which the gate knows this admission again: the end of the attempt has it too. 0: the gate
-    /// needs none.
+    /// Identifies this admission: `attempt_end::ticket` has the same number. 0: the gate needs none.
     std::uint64_t ticket = 0;
 };
 
 namespace detail {
 
-/// The end of an attempt that was so admitted and does not begin.
+/// The end of an attempt that was admitted with the answer `given` and does not begin.
 inline attempt_end unbegun(std::uint64_t number, admission const& given) noexcept {
     attempt_end end = unbegun(number, given.until);
     end.ticket = given.ticket;
@@ -181,9 +188,10 @@ public:
     /// Whether attempt `number` may begin at `now`, although it was admitted `before`: it has waited since for
     /// its reserved time, or at another gate of `all_gates`.
     ///
-    /// The answer replaces the admission `before`, and is as that of `admit`. A refusal is the end of that
-    /// admission: no `on_end` follows. Unless a gate overrides this, a time that the gate has reserved stays
-    /// reserved. Any other admission ends (`on_end`), and the attempt is asked for anew (`admit`).
+    /// The answer replaces the admission `before`, and means what an answer of `admit` means. A refusal is the
+    /// end of that admission: no `on_end` follows. Unless a gate overrides this, a time that the gate has
+    /// reserved stays reserved. Any other admission ends (`on_end`), and the attempt is asked for anew
+    /// (`admit`).
     virtual admission admit_again(admission const& before, std::uint64_t number, time_point now) noexcept;
 
     /// Links an operation that waits for the time that it was `given`, and returns whether it has done so. If

@@ -97,7 +97,7 @@ hedge_machine::step hedge_machine::advance(time_point now) {
         go_on(now); // the observer has cancelled
     }
     if (phase_ == phase::open)
-        return {.what = is_lost_ ? kind::abandon : kind::wait, .until = expiry()};
+        return {.what = is_unanswered_ ? kind::abandon : kind::wait, .until = expiry()};
     drop_ready();
     tell_.give_lease_back();
     if (watches_deadline() && now >= tells_at_) {
@@ -138,16 +138,17 @@ hedge_action hedge_machine::delivery() const {
 }
 
 time_point hedge_machine::expiry() const noexcept {
-    if (phase_ != phase::open) // attempts may have ignored an earlier emission
+    if (phase_ != phase::open) // attempts are told again at each deadline: they may have ignored an emission
         return watches_deadline() ? tells_at_ : time_point::max();
     bool const begins = stopping_ == stopping::no && may_begin(next_at_) && !is_held_back();
     return begins ? std::min(deadline_, next_at_) : deadline_;
 }
 
-/// There is no result: ends the operation if there is a reason to, or begins another attempt.
+/// While there is no result, makes another attempt ready if one is due. Ends the operation if a cancellation, a
+/// limit or the last failure says so.
 void hedge_machine::go_on(time_point now) {
     if (!is_stopping() && now < deadline_ && !is_ready_ && now >= next_at_)
-        begin_another(now); // its callables may cancel
+        begin_another(now); // the callables of the policy may cancel
     if (phase_ != phase::open)
         return;
     if (stopping_ == stopping::cancelled)
@@ -170,10 +171,11 @@ void hedge_machine::go_on(time_point now) {
         conclude_unanswered();
 }
 
-/// No attempt runs, none may begin, and none has left a result.
+/// Ends the operation with the last error. If all attempts were dropped, there is nothing to deliver.
+/// Precondition: no attempt runs, none may begin, and there is no result.
 void hedge_machine::conclude_unanswered() noexcept {
     if (failures_ == 0 && begun_ > 0)
-        is_lost_ = true;
+        is_unanswered_ = true;
     else
         end(phase::closed, reason_, 0, error_ ? error_ : detail::attempt_refused_error(), std::move(thrown_));
 }
@@ -252,19 +254,19 @@ void hedge_machine::make_ready(time_point now) {
 void hedge_machine::on_refused(admission const& answer, std::string_view refuser, time_point now) noexcept {
     std::uint64_t const number = begun_ + 1u;
     error_code const& why = answer.refusal ? answer.refusal : detail::attempt_refused_error();
-    if (answer.reserved) // nobody waits for that time
+    if (answer.reserved) // a hedge does not wait for a reserved time
         tell_.end_unbegun(number, answer);
     reason_ = stop_reason::refused;
     tell_.observe_refusal(refuser, why, number, failure_kind::none, now);
     tell_.give_lease_back();
     if (refuser.empty() || why != error::cooling_down || !put_off(answer.until, now))
         no_more_ = true;
-    if (!error_) // no failure could be delivered
+    if (!error_) // otherwise an earlier failure is the error
         error_ = why;
 }
 
-/// All servers rest that the attempt might ask, so it waits. Returns false if the limit of a server's wish
-/// ends before: it counts for all such waits of one attempt together.
+/// All servers rest: plans the next attempt for `until`. Returns false if all such waits of the attempt
+/// together are longer than the limit of a server's wish.
 bool hedge_machine::put_off(time_point until, time_point now) noexcept {
     if (elapsed_between(tell_.put_off_since(now), until) > common().pushback_limit) {
         reason_ = stop_reason::pushback;
@@ -274,7 +276,7 @@ bool hedge_machine::put_off(time_point until, time_point now) noexcept {
     return true;
 }
 
-/// The hook has thrown the exception that is being handled.
+/// Precondition: the hook has thrown the exception that is being handled.
 void hedge_machine::end_by_hook() noexcept {
     end(phase::closed, stop_reason::not_retryable, 0, error::hook_threw, std::current_exception());
 }
@@ -301,7 +303,7 @@ void hedge_machine::drop_ready() noexcept {
     if (!is_ready_)
         return;
     is_ready_ = false;
-    admission given = admitted_at_;
+    admission given(admitted_at_);
     given.ticket = at(begun_ + 1u).ticket;
     attempt_end const end = detail::unbegun(begun_ + 1u, given);
     tell_.tell_gates(end, nullptr, end.now);
@@ -319,6 +321,12 @@ bool hedge_machine::take_lease(time_point now) noexcept {
 }
 
 // --- the end of an attempt
+//
+// The functions from on_success to on_unwanted report how an attempt has ended. `take` marks it as ended. Then
+// `end_attempt` tells the gates (`tell_end`) and the observer (`observe_attempt_end`).
+//
+// If that ends the operation, `end` notes its result. The observer hears of it in `observe_end`, when `advance`
+// delivers the result.
 
 bool hedge_machine::on_success(std::uint64_t number, time_point now) {
     hedged_attempt& one = take(number);
@@ -395,7 +403,7 @@ void hedge_machine::plan_after_failure(pushback said, time_point now) {
     next_at_ = std::max(now, not_before_);
     if (no_more_ || next_at_ > now)
         drop_ready();
-    if (is_ready_) // since another one failed at the same time
+    if (is_ready_) // another attempt, which failed just before, has planned it
         return;
     if (!may_begin(next_at_)) {
         if (!no_more_)
@@ -425,8 +433,8 @@ bool hedge_machine::on_exception(std::uint64_t number, error_code const& code, s
         end_attempt(number, attempt_end::how::abandoned, failure_kind::none, pushback(), now);
         return false;
     }
-    bool const has_answer =
-        code == error::predicate_threw; // the server has answered, but there is no decision on its result
+    // The server has answered, but the predicate has thrown.
+    bool const has_answer = code == error::predicate_threw;
     verdict const failure = verdict::failure(code, thrown);
     if (has_answer)
         end_attempt(number, attempt_end::how::failed, failure_kind::permanent, at(number).heeded, now,
@@ -481,7 +489,7 @@ pushback hedge_machine::end_failed(std::uint64_t number, verdict const& failure,
     return said;
 }
 
-[[gnu::noinline]] // inlined, it would slow down a hedge without a gate
+[[gnu::noinline]] // so that `end_attempt` stays small for a hedge without a gate
 void hedge_machine::tell_end(std::uint64_t number, attempt_end::how outcome, failure_kind kind, pushback said,
                              verdict const* failure, time_point now) noexcept {
     failure_kind const after = number > 1 ? failure_kind::transient : failure_kind::none;
@@ -501,7 +509,7 @@ void hedge_machine::tell_end(std::uint64_t number, attempt_end::how outcome, fai
         end.said = pushback();
     }
     tell_.tell_gates(end, attempts_[number - 1].marks.get(), end.now);
-    end.kind = kind; // a refusal further in has one, and a wish
+    end.kind = kind; // only the observer hears the kind and the wish of a refusal by an inner gate
     end.said = said;
     if (tell_.announces(number))
         observe_attempt_end(end, failure, now);
@@ -530,7 +538,7 @@ detail::shared_value<detail::nested_marks> hedge_machine::marks_of_nested(std::u
     auto& shared = attempts_[number - 1].marks;
     try {
         if (!shared) {
-            admission given = attempts_[number - 1].began;
+            admission given(attempts_[number - 1].began);
             given.ticket = attempts_[number - 1].ticket;
             shared = tell_.make_marks(number, &given);
         }
@@ -549,7 +557,7 @@ void hedge_machine::record(hedged_attempt& one, time_point now) noexcept {
 /// Why a running attempt is no longer wanted.
 interruption hedge_machine::stopped_by() const noexcept {
     bool const is_late = phase_ != phase::open && reason_ == stop_reason::deadline;
-    if (stopping_ == stopping::cancelled && !is_late) // which may have come after the deadline
+    if (stopping_ == stopping::cancelled && !is_late) // otherwise the deadline came first
         return interruption::cancellation;
     if (phase_ == phase::open)
         return interruption::none;
@@ -600,8 +608,8 @@ void hedge_machine::observe_end(stop_reason reason, error_code const& error, std
     verdict const* failure = is_own ? last : other ? &*other : nullptr;
     if (reason == stop_reason::succeeded)
         failure = nullptr;
-    bool const is_late =
-        reason == stop_reason::deadline && tell_.latest(now) >= deadline_; // and not only had no time left
+    // Otherwise there was only too little time for another attempt.
+    bool const is_late = reason == stop_reason::deadline && tell_.latest(now) >= deadline_;
     tell_.observe_end(begun_, reason, failure && is_own ? last->error() : error, failure,
                       facts_of(is_late ? interruption::deadline : interruption::none), now);
 }

@@ -68,7 +68,8 @@ void fault_plan::disable() noexcept {
         era_.fetch_add(1, std::memory_order_relaxed);
         leaving.append(held_);
     }
-    while (detail::fault_access::let_some_go(*this, leaving)) { // attempts that begin meanwhile need the mutex
+    // In portions, because attempts that begin meanwhile wait for the mutex.
+    while (detail::fault_access::let_some_go(*this, leaving)) {
     }
 }
 

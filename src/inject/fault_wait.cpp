@@ -45,12 +45,12 @@ void fault_wait::queue() {
     fault_access::forget(*plan_, *this);
     try {
         return post();
-    } catch (...) { // nothing happened
+    } catch (...) { // `post` threw: no turn is queued
     }
     bool waits = false;
     try {
         waits = scheduler_->schedule(*this, scheduler_->now());
-    } catch (...) { // there is no other place to go on
+    } catch (...) { // it cannot be scheduled, either: the turn runs on this thread
         return end();
     }
     if (!waits)

@@ -34,7 +34,7 @@ inline constexpr bucket_bounds<14> http_bounds = [] {
     return made;
 }();
 
-/// What A96 counts of each call, at its end, unless it is zero.
+/// The counts of gRFC A96, for each call at its end. Zeros are not recorded.
 struct grpc_counts {
     bucket_counts<5> retries, hedges;
     bucket_counts<41> delays;
@@ -50,7 +50,8 @@ struct grpc_counts {
     }
 };
 
-/// Requests that ended, which are attempts, by failure_kind. An abandoned one has no kind, as a success.
+/// The durations of ended attempts by failure_kind; OpenTelemetry calls attempts requests. Abandoned attempts
+/// count with the successes.
 struct open_telemetry_counts {
     std::array<bucket_counts<14>, 6> requests;
 

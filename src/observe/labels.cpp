@@ -30,7 +30,7 @@ bool is_own_label(std::string_view name) noexcept {
     return std::ranges::find(own, name) != std::end(own);
 }
 
-/// Appends a character as the value of a label has it.
+/// Appends a character, escaped for the value of a label.
 void append_escaped(std::string& text, std::string_view character) {
     if (character == "\n")
         character = "\\n";

@@ -24,8 +24,8 @@ std::string hexadecimal(unsigned char byte) {
     return {digits[byte >> 4], digits[byte & 15]};
 }
 
-/// Whether a viewer of logs or a terminal would do something other than to show it: of ASCII, U+0080 to U+009F,
-/// and the separators of lines and paragraphs.
+/// Whether a terminal or a viewer of logs may obey the character rather than show it. These are the controls of
+/// ASCII, U+0080 to U+009F, and the separators of lines and paragraphs.
 bool is_control(std::string_view character) noexcept {
     auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
     if (character.size() == 1)
@@ -135,7 +135,7 @@ public:
             return;
         try {
             sink_(line_of(*what, level, event));
-        } catch (...) { // a log must not end what it tells of
+        } catch (...) { // an exception of the sink must not end the operation
         }
     }
 
@@ -153,7 +153,7 @@ std::string subject_of(log_line const& line) {
     bool const is_over = line.what == log_line::kind::succeeded || line.what == log_line::kind::gave_up;
     if (line.attempt == 0)
         return text + "no attempt";
-    if (is_over && line.is_hedge) // any attempt may have been the last
+    if (is_over && line.is_hedge) // the attempts of a hedge end in any order, so their count says more
         return text + std::to_string(line.attempt) + (line.attempt == 1 ? " attempt" : " attempts");
     return text + "attempt " + std::to_string(line.attempt);
 }

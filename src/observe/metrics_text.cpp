@@ -14,7 +14,7 @@
 #include <span>
 #include <utility>
 
-// What Prometheus reads.
+// The text exposition for Prometheus.
 
 namespace asio_retry {
 namespace {
@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view outcomes[] = {"success", "permanent", "transient",
                                          "timeout", "throttled", "overloaded"};
 
-/// The label that tells failures from each other, which successes and abandoned attempts do not have.
+/// The label error_type; empty for successes and abandoned attempts.
 std::string error_type(std::size_t kind) {
     return kind == 0 ? std::string() : "error_type=\"" + std::string(outcomes[kind]) + '"';
 }
@@ -163,7 +163,7 @@ private:
         });
     }
 
-    /// Refuses labels of which a line would have one twice.
+    /// Refuses labels that are common labels, too: a line would have them twice.
     void check(gauge const& written, detail::label_text const& labels) const {
         for (std::string const& name : labels.names)
             if (std::ranges::find(names_, name) != names_.end())

@@ -19,7 +19,7 @@ struct named_counts {
     operation_counts counts;
 };
 
-/// Those of one name at about this time.
+/// A snapshot of the counts of one name, which may change meanwhile.
 retry_counts seen_counts(operation_counts const& counts) noexcept;
 void add_counts(retry_counts& to, retry_counts const& more) noexcept;
 

@@ -20,7 +20,7 @@
 namespace asio_retry {
 namespace {
 
-constexpr std::size_t abandoned_outcome = 6; // behind those by failure_kind
+constexpr std::size_t abandoned_outcome = 6; // index in the outcomes, after those of failure_kind
 
 } // namespace
 
@@ -52,12 +52,13 @@ detail::operation_counts& retry_metrics::counts_of(std::string_view policy) noex
     return other_;
 }
 
-/// An operation is counted in one place, whatever happens: a name that once had none will never get one.
+/// Without memory for a name, this name and all later ones count as `other` for ever. Otherwise an operation
+/// could be counted in two places.
 detail::operation_counts& retry_metrics::add_name(std::string_view policy) noexcept {
     std::lock_guard const lock(mutex_);
     for (std::size_t i = 0; i != places_; ++i) {
         if (detail::named_counts* const known = named_[i].load(std::memory_order_relaxed)) {
-            if (known->name == policy) // another thread has been faster
+            if (known->name == policy) // another thread has added it
                 return known->counts;
             continue;
         }
@@ -105,8 +106,8 @@ void retry_metrics::on_event(observation const& event) noexcept {
     }
 }
 
-/// Reads ends before beginnings; beginnings are counted before their ends. An operation that begins between the
-/// reads seems to be pending. Of several reads, the one with the least difference counts.
+/// Reads `ended` before `operations`, so that `pending` is never negative. An operation that begins between the
+/// two seems to be pending, so of up to 8 looks the one with the fewest pending operations counts.
 retry_counts detail::seen_counts(operation_counts const& counts) noexcept {
     auto const look = [&] {
         retry_counts result;
@@ -132,10 +133,10 @@ retry_counts detail::seen_counts(operation_counts const& counts) noexcept {
     retry_counts best = look();
     for (int looks = 1; looks != 8; ++looks) {
         retry_counts const next = look();
-        bool const is_exact = next.ended == best.ended;
+        bool const is_stable = next.ended == best.ended;
         if (next.pending < best.pending)
             best = next;
-        if (is_exact)
+        if (is_stable)
             break;
     }
     return best;

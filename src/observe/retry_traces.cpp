@@ -39,7 +39,7 @@ std::int64_t system_time_of_zero() {
     return (std::chrono::duration_cast<nanoseconds>(system) - steady).count();
 }
 
-/// Multiples of it, modulo 2^64, are spread evenly. So is each regular choice of them.
+/// Its multiples modulo 2^64 are spread evenly, also those of every n-th operation.
 constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
 
 /// A share in parts of 2^64, at most 2^64 - 1.
@@ -184,11 +184,11 @@ private:
     operation_trace* find(std::uint64_t operation) noexcept {
         std::lock_guard const lock(mutex_);
         auto const found = running_.find(operation);
-        return found == running_.end() ? nullptr : &found->second; // other operations do not move it
+        return found == running_.end() ? nullptr : &found->second; // only this operation erases it
     }
 
-    /// Two observers of this object may hear of one operation. It is traced once, and continues the trace of
-    /// the request that one of them knows.
+    /// If two observers of this object hear of one operation, it is traced once. It continues the trace of the
+    /// request that one of them knows.
     void begin(operation_trace* known, observation const& event, trace_parent const& parent,
                retry_observer const& by) {
         if (known && !known->parent.is_present)

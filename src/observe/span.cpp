@@ -23,7 +23,7 @@ std::string shortened(std::string text) {
     return text;
 }
 
-/// What OpenTelemetry calls error.type: a class of failures, of which there are few.
+/// The error.type of OpenTelemetry, which should have few distinct values.
 std::string type_of(observation const& event) {
     if (event.status != 0)
         return std::to_string(event.status);
@@ -125,7 +125,8 @@ private:
     }
 
     void add_time(std::string_view before, time_point at) {
-        auto const since = at.time_since_epoch().count(); // wraps round where the system time cannot be told
+        auto const since = at.time_since_epoch().count();
+        // Unsigned: the sum wraps round if it does not fit.
         auto const nanoseconds = static_cast<std::uint64_t>(epoch_) + static_cast<std::uint64_t>(since);
         json_.append(before).append(std::to_string(nanoseconds));
     }

@@ -96,7 +96,7 @@ constexpr backoff_form shape_form = form_of<backoff, Kind, Make>();
 template <jitter_name Kind, auto Make>
 constexpr jitter_form kind_form = form_of<jitter, Kind, Make>();
 
-// Lambdas, because of default arguments.
+// A lambda where the function has default arguments, which a pointer to it does not have.
 constexpr backoff_form backoff_forms[] = {
     shape_form<backoff_kind::constant, &constant>,
     shape_form<backoff_kind::linear, &linear>,

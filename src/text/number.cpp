@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view decimal_digits = "0123456789";
 
-/// Other names of some units. "m" is a minute to some people, and a slip to others.
+/// Other names of some units, for messages. "m" may mean min or ms.
 struct unit_alias {
     std::string_view name, means;
 };
@@ -127,7 +127,7 @@ std::optional<double> read_number(std::string_view digits) {
     in.imbue(std::locale::classic());
     double value = 0;
     in >> value;
-    // A tiny number is a failure too for some, and is read nevertheless.
+    // Some standard libraries fail for a tiny number, too; its value is used all the same.
     bool const is_too_large = in.fail() && std::abs(value) >= std::numeric_limits<double>::max();
     return is_too_large ? std::nullopt : std::optional(value);
 }

@@ -98,8 +98,8 @@ private:
         rate_limit_numbers next;
     };
 
-    /// Gives the next policies the gates that texts have made for the present ones of the same names, if the
-    /// numbers are equal. A `rate_limit` is kept with other numbers too; it gets them later.
+    /// Lets a policy of `next` keep the gate that a text has made for the present policy of its name, if the
+    /// numbers are equal. It keeps a `rate_limit` with other numbers, too; the caller updates the limit later.
     std::vector<kept_limit> keep_limits(std::vector<named_policy>& next) const {
         std::vector<kept_limit> kept;
         for (named_policy& each : next) {

@@ -106,7 +106,7 @@ void add_named(term& to, json::object const& values, text_position const& at, in
             to.arguments.push_back(argument_from(view_of(key), value, within(at, view_of(key)), depth));
 }
 
-/// Whether true and false are the setting's argument, and not its presence.
+/// Whether true and false are the argument of the setting. To other settings, true means that they are there.
 bool is_flag(std::string_view name) {
     auto const* const setting = find_setting(name);
     return setting && setting->parameters.front().kind == parameter_kind::a_flag &&
@@ -124,7 +124,7 @@ term term_from(std::string_view name, json::value const& from, text_position con
     else if (!from.is_bool() || is_flag(name))
         read.arguments.push_back(argument_from("", from, at, depth));
     else if (!from.get_bool()) {
-        (void)build_policy({read}); // reports an unknown item, and one that takes arguments
+        (void)build_policy({read}); // throws for an unknown item, and for an item that needs arguments
         fail_expecting_json(at, "true or no such key", from);
     }
     return read;

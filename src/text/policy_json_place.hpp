@@ -12,7 +12,7 @@
 
 namespace asio_retry::detail {
 
-// What reads one policy and what reads several have in common.
+// Shared by policy_json.cpp, which reads one policy, and policy_json_file.cpp, which reads several.
 
 inline std::string_view view_of(boost::json::string_view text) {
     return {text.data(), text.size()};
@@ -24,7 +24,7 @@ text_position within(text_position const& at, std::string_view key);
 [[noreturn]] void fail_expecting_json(text_position const& at, std::string_view expected,
                                       boost::json::value const& found, std::string_view question = {});
 
-/// Makes a policy of an object that is there.
+/// Makes a policy from a JSON object.
 retry_policy policy_from_object(boost::json::object const& from, text_position const& at);
 
 } // namespace asio_retry::detail

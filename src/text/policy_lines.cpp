@@ -132,9 +132,9 @@ void fail_second(text_position const& at, std::string_view name) {
 
 std::string problem_of(policy_syntax_error const& fault) {
     std::string_view const message = fault.what();
-    std::string_view const end_of_name = ": ", end_of_place = ": ";
-    std::size_t const place = message.find(end_of_name) + end_of_name.size();
-    return std::string(message.substr(message.find(end_of_place, place) + end_of_place.size()));
+    std::string_view const separator = ": ";
+    std::size_t const place = message.find(separator) + separator.size();
+    return std::string(message.substr(message.find(separator, place) + separator.size()));
 }
 
 } // namespace detail

@@ -13,9 +13,9 @@ namespace asio_retry::detail {
 /// A value that one thread replaces while others read it. A reader waits for nobody.
 ///
 /// A reader counts itself, reads the value where the pointer leads, and counts itself out. A writer sets the
-/// pointer, and waits until the readers that may still read the old value have gone. New readers would keep it
-/// waiting for ever; so there are two counts, and the writer sends new readers to the other one before it waits
-/// (this is "Left-Right" of Ramalhete and Correia, with one copy of the value instead of two).
+/// pointer, and waits until the readers that may still read the old value have gone. New readers must not delay
+/// the writer. So there are two counts, and the writer sends new readers to the other count before it waits.
+/// This is "Left-Right" of Ramalhete and Correia, with one copy of the value instead of two.
 template <typename Value>
 class published {
 public:
@@ -25,7 +25,7 @@ public:
     published& operator=(published const&) = delete;
     ~published() { delete current_.load(); }
 
-    /// What `look(value)` returns. It must not throw, or take long: a writer waits for it.
+    /// Returns `look(value)`. `look` must not throw, or take long: a writer waits for it.
     template <typename Look>
     auto read(Look look) const noexcept {
         std::atomic<std::size_t>& readers = readers_[side_.load()];
@@ -39,7 +39,7 @@ public:
     std::unique_ptr<Value const> replace(std::unique_ptr<Value const> next) noexcept {
         std::unique_ptr<Value const> old(current_.exchange(next.release()));
         std::size_t const side = side_.load(), other = 1 - side;
-        wait_for_readers(other); // some may have read `side_` long ago
+        wait_for_readers(other); // a reader may have loaded `side_` before the last `replace`
         side_.store(other);
         wait_for_readers(side);
         return old;

@@ -121,7 +121,7 @@ inline constexpr setting_form setting_forms[] = {
      [](retry_policy const& p, bound_arguments const&) { return p.retry_when_nested(); }},
 };
 
-/// The setting of that name, or of its name in 0.3, which texts may have until 0.5; null if there is none.
+/// The setting of that name; null if there is none. Until 0.5 it also finds the name of 0.3, `set_up_within`.
 constexpr setting_form const* find_setting(std::string_view name) {
     return find_item(setting_forms, name == "set_up_within" ? "setup_timeout" : name);
 }

@@ -46,7 +46,7 @@ struct number_word {
     std::string digits;
 };
 
-/// A part without text: <callable>.
+/// Stands for a part that a text cannot express, such as <callable>.
 struct stand_in {
     std::string of;
 };
@@ -57,9 +57,9 @@ struct argument {
     std::string word = {};                ///< the value as found, for messages
     text_position at = {};                ///< of the value
     text_position name_at = {};           ///< of the value if there is no name
-    std::string quoted = {};              ///< a JSON string that is no duration, or a text in quotation marks
-    std::optional<std::string> text = {}; ///< what stands between quotation marks, if it does; `value` is a
-                                          ///< stand_in unless it is JSON and reads as something else
+    std::string quoted = {};              ///< as `text`; empty for JSON that is in `value` or begins with <
+    std::optional<std::string> text = {}; ///< the text between quotation marks, if there are any; `value` is
+                                          ///< then a stand_in, unless it is JSON and reads as something else
 };
 
 /// Throws policy_syntax_error.

@@ -49,7 +49,7 @@ void write_parameters(Parts const& parts, argument_writer const& write) {
     std::apply([&](auto const&... each) { (write(each.name, parts.*each.member), ...); }, parameters_of<Kind>);
 }
 
-/// The term of a backoff or a jitter of that kind, whose enumerators the indices are.
+/// The term of a backoff or a jitter of the given kind. The indices are the enumerators of Kind.
 template <typename Kind, typename Parts, std::size_t... I>
 term named_term(Kind kind, Parts const& parts, std::index_sequence<I...>) {
     term written{std::string(name_of(kind)), {}};
@@ -182,7 +182,7 @@ term term_of(retry_settings::rule const& rule) {
     return written;
 }
 
-/// Whether one jitter is that of all backoffs. Otherwise a text without any says the same.
+/// Whether all backoffs have the same jitter. If not, none was set: a text without a jitter means the same.
 bool has_one_jitter(retry_settings const& s) {
     return std::ranges::all_of(s.rules, [&](retry_settings::rule const& rule) {
         return !rule.backoff || s.jitter_of(*rule.backoff).kind().name == s.jitter.kind().name;

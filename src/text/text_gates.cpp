@@ -8,7 +8,7 @@
 namespace asio_retry::detail {
 namespace {
 
-/// The type of this deleter marks a gate that a text has made: a `shared_ptr` has no place for another mark.
+/// The type of this deleter marks a gate that a text has made: a `shared_ptr` can carry no other mark.
 template <typename Gate>
 struct deleter_of_text {
     void operator()(Gate* made) const noexcept { delete made; }

@@ -33,7 +33,7 @@ struct fixed_limit_number {
     bool operator==(fixed_limit_number const&) const = default;
 };
 
-/// What the text of a gate says.
+/// The numbers in the text of a gate.
 using gate_numbers = std::variant<std::monostate, rate_limit_numbers, fixed_limit_number, hedge_share_numbers>;
 
 /// The numbers of a gate that a text can name, made by a text or by a program; none for another gate and null.

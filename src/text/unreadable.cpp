@@ -9,7 +9,7 @@
 namespace asio_retry::detail {
 namespace {
 
-/// The text that `to_string` writes for a part without text.
+/// An item that `to_string` writes for a callable or an object, and that no text can give back.
 struct unreadable_item {
     std::string_view name, kind;
 };
@@ -27,7 +27,7 @@ constexpr unreadable_item unreadable_items[] = {{"custom_backoff", "a callable"}
                                                 {"classify", "a callable"},
                                                 {"observe", "an observer"}};
 
-/// Such items can be read if they name kinds of failures.
+/// These items can be read if they name kinds of failures.
 bool may_be_readable(std::string_view name) {
     return name == "retry_if" || name == "when" || name == "max_attempts_when";
 }

@@ -22,12 +22,12 @@ void pause_wait::on_cancelled(boost::asio::cancellation_type_t type) {
 void pause_wait::queue() {
     try {
         return post();
-    } catch (...) { // nothing happened
+    } catch (...) { // `post` threw: no turn is queued
     }
     bool waits = false;
     try {
         waits = scheduler_.schedule(*this, scheduler_.now());
-    } catch (...) { // there is no other place to go on
+    } catch (...) { // it cannot be scheduled, either: the turn runs on this thread
         return end();
     }
     if (!waits)

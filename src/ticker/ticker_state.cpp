@@ -38,7 +38,7 @@ void ticker_state::start_over() {
         bool is_due = true;
         try {
             is_due = decide(*wait, now);
-        } catch (...) { // it can no longer be scheduled
+        } catch (...) { // the wait cannot be scheduled, so it ends with the error
             wait->result_ = code_of(std::current_exception());
         }
         if (is_due)
@@ -48,7 +48,7 @@ void ticker_state::start_over() {
 
 void ticker_state::tick_now() {
     std::unique_lock lock(mutex_);
-    hurries_ = phase_ == phase::deciding || (phase_ == phase::queued && starts_over_from_);
+    tick_requested_ = phase_ == phase::deciding || (phase_ == phase::queued && starts_over_from_);
     if (ticker_wait* const wait = current_; wait && take_back(*wait)) {
         lock.unlock();
         queue(*wait);
@@ -76,7 +76,7 @@ bool ticker_state::begin(ticker_wait& wait) {
     }
     current_ = &wait;
     phase_ = phase::deciding;
-    hurries_ = false;
+    tick_requested_ = false;
     lock.unlock();
     if (retry_scheduler::any_seeded())
         get_random(); // streams go to the tickers in the order of their first waits
@@ -105,8 +105,8 @@ bool ticker_state::take_back(ticker_wait& wait) noexcept {
     return true;
 }
 
-/// Precondition: the phase is `deciding`. Returns true if the caller must queue the wait now; otherwise it has
-/// another owner, unless this throws.
+/// Precondition: the phase is `deciding`. Returns true if the caller, who still owns the wait, must queue it
+/// now. Returns false if the wait has another owner. If this throws, the caller owns it.
 bool ticker_state::decide(ticker_wait& wait, time_point now) {
     std::unique_lock lock(mutex_);
     assert(phase_ == phase::deciding);
@@ -131,8 +131,8 @@ bool ticker_state::decide(ticker_wait& wait, time_point now) {
 
 /// Preconditions: the phase is `deciding`, the mutex is held.
 bool ticker_state::begin_wait(ticker_wait& wait, bool is_due, std::unique_lock<std::mutex> lock) {
-    bool const hurries = std::exchange(hurries_, false);
-    if (is_due || hurries || stopped_ || wait.cancelled_) {
+    bool const is_requested = std::exchange(tick_requested_, false);
+    if (is_due || is_requested || stopped_ || wait.cancelled_) {
         phase_ = phase::queued;
         return true;
     }
@@ -156,7 +156,7 @@ retry_action ticker_state::ask(ticker_wait& wait, time_point now, std::optional<
         again.error = stopped_ ? aborted_error() : ended_with_;
         return again;
     }
-    if (planned_) { // by a wait that was cancelled
+    if (planned_) { // a wait that was cancelled has planned this tick
         retry_action same;
         same.what = retry_action::kind::wait;
         same.delay = elapsed_between(now, *planned_);
@@ -180,9 +180,9 @@ std::optional<error_code> ticker_state::conclude(ticker_wait& wait) {
         return wait.result_;
     phase_ = phase::deciding;
     bool const cancelled = wait.cancelled_;
-    bool const stands = wait.result_ && !starts_over_from_;
+    bool const is_final = wait.result_ && !starts_over_from_;
     lock.unlock();
-    std::optional<error_code> const result = stands ? wait.result_ : conclude_due(wait, cancelled);
+    std::optional<error_code> const result = is_final ? wait.result_ : conclude_due(wait, cancelled);
     if (result)
         forget(wait);
     return result;
@@ -230,7 +230,7 @@ std::optional<error_code> ticker_state::wait_again(ticker_wait& wait, Begin begi
     bool is_due = false;
     try {
         is_due = begin();
-    } catch (...) { // it can no longer be scheduled
+    } catch (...) { // the wait cannot be scheduled, so it ends with the error
         return code_of(std::current_exception());
     }
     if (is_due)
@@ -238,14 +238,14 @@ std::optional<error_code> ticker_state::wait_again(ticker_wait& wait, Begin begi
     return std::nullopt;
 }
 
-/// The next wait replaces this one.
+/// Undoes the start of the machine, so that the next wait gets the first tick.
 void ticker_state::withdraw(ticker_wait const& wait) noexcept {
     if (wait.is_first_tick_)
         machine_.reset();
 }
 
 error_code ticker_state::note_end(retry_action const& action) {
-    if (action.error && action.error != condition::refused) // otherwise a gate refused the last tick
+    if (action.error && action.error != condition::refused) // a gate's refusal is not why the ticker ends
         ended_with_ = action.error;
     else if (action.reason == stop_reason::deadline)
         ended_with_ = timed_out_error();
@@ -265,14 +265,14 @@ random& ticker_state::get_random() {
 void ticker_state::queue(ticker_wait& wait) {
     try {
         return wait.post();
-    } catch (...) { // nothing happened
+    } catch (...) { // `post` threw: no turn is queued
     }
     std::unique_lock lock(mutex_);
     phase_ = phase::waiting;
     bool scheduled = false;
     try {
         scheduled = scheduler_.schedule(wait, scheduler_.now());
-    } catch (...) { // there is no other place to go on
+    } catch (...) { // it cannot be scheduled, either: the turn runs on this thread
         lock.unlock();
         return wait.end();
     }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto greatest_count = std::numeric_limits<std::uint64_t>::max();
 
-std::uint64_t held_sum(std::uint64_t a, std::uint64_t b) noexcept {
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) noexcept {
     return a > greatest_count - b ? greatest_count : a + b;
 }
 
@@ -31,16 +31,16 @@ std::optional<std::uint64_t> parse_previous_attempts(std::string_view text) noex
     if (text.empty())
         return 1;
     auto const before = detail::whole_number<std::uint64_t>(text);
-    return before ? std::optional(held_sum(*before, 1)) : std::nullopt;
+    return before ? std::optional(saturating_sum(*before, 1)) : std::nullopt;
 }
 
 void attempt_histogram::add(std::uint64_t number, std::uint64_t count) noexcept {
     std::uint64_t& counted = counts_[bucket_of(number)];
-    counted = held_sum(counted, count);
+    counted = saturating_sum(counted, count);
 }
 
 void attempt_histogram::merge(attempt_histogram const& other) noexcept {
-    std::ranges::transform(counts_, other.counts_, counts_.begin(), held_sum);
+    std::ranges::transform(counts_, other.counts_, counts_.begin(), saturating_sum);
 }
 
 std::uint64_t attempt_histogram::count(std::uint64_t number) const noexcept {
@@ -48,7 +48,7 @@ std::uint64_t attempt_histogram::count(std::uint64_t number) const noexcept {
 }
 
 std::uint64_t attempt_histogram::total() const noexcept {
-    return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t(0), held_sum);
+    return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t(0), saturating_sum);
 }
 
 double attempt_histogram::retry_share() const noexcept {

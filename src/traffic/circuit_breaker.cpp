@@ -80,7 +80,7 @@ void circuit_breaker::update(circuit_breaker_options const& options) {
     std::vector<probe> places;
     places.reserve(good.probes);
 
-    std::lock_guard const lock(mutex_); // until here nothing has changed, and from here on nothing throws
+    std::lock_guard const lock(mutex_); // all that may throw is above this line
     window.take(window_);
     window_.swap(window);
     if (places.capacity() > places_.capacity()) {
@@ -111,7 +111,7 @@ time_point circuit_breaker::open_until(time_point now) const noexcept {
 bool circuit_breaker::is_idle(time_point now) const noexcept {
     std::lock_guard const lock(mutex_);
     bool const counts_row = options_.consecutive != 0 && failures_in_row_ != 0;
-    return is_closed() && !counts_row && heard_from_ <= now && window_.is_new_at(now);
+    return is_closed() && !counts_row && counts_from_ <= now && window_.is_new_at(now);
 }
 
 /// The next time at which an attempt may begin. A time up to `now` means now.
@@ -126,13 +126,14 @@ time_point circuit_breaker::next_begin(time_point now) const noexcept {
     case breaker_state::half_open:
         break;
     }
-    if (now < open_until_) // another thread may have read a later time
+    if (now < open_until_) // another thread has made it half-open, with a later `now`
         return open_until_;
     auto const oldest =
         std::ranges::find_if(places_, [&](probe const& one) { return !has_hung(one.began, now); });
     if (static_cast<std::size_t>(places_.end() - oldest) + succeeded_ < options_.probes)
         return now;
-    return saturating_add(oldest->began, options_.open_cap); // not the end: fewer than `probes` have succeeded
+    // `oldest` is valid: fewer than `probes` have succeeded, so at least one probe holds a place.
+    return saturating_add(oldest->began, options_.open_cap);
 }
 
 bool circuit_breaker::has_hung(time_point probe_began, time_point now) const noexcept {
@@ -172,7 +173,8 @@ admission circuit_breaker::admit(std::uint64_t, time_point now) noexcept {
     return answer;
 }
 
-/// Like `admit`, but the caller has to tell of `made`. A refusal makes no change.
+/// `admit` without the call of `on_change`. If `made` is true afterwards, the caller must call `tell(made,
+/// now)`. A refusal leaves `made` as it is.
 admission circuit_breaker::admit_untold(time_point now, change& made) noexcept {
     if (state_ == breaker_state::closed)
         return now;
@@ -206,7 +208,7 @@ void circuit_breaker::on_end(attempt_end const& end) noexcept {
     std::unique_lock lock(mutex_);
     bool const is_abandoned = end.outcome == attempt_end::how::abandoned;
     time_point const began = is_abandoned ? end.now : saturating_add(end.now, -end.took);
-    if (began < heard_from_)
+    if (began < counts_from_)
         return;
     breaker_state const before = state_;
     if (before == breaker_state::half_open) {
@@ -233,7 +235,7 @@ void circuit_breaker::on_end(attempt_end const& end) noexcept {
         tell(made, end.now);
 }
 
-/// Tells of a change. Precondition: this thread does not hold the mutex.
+/// Calls `on_change`. Precondition: this thread does not hold the mutex.
 void circuit_breaker::tell(change made, time_point now) const noexcept {
     std::shared_ptr<listener const> told;
     {
@@ -259,10 +261,11 @@ bool circuit_breaker::free_place(std::uint64_t ticket) noexcept {
     return std::erase_if(places_, [&](probe const& one) { return one.ticket == ticket; }) != 0;
 }
 
-/// Frees the place of an attempt without its ticket: a gate around this one may forget tickets.
+/// Frees the place of a probe whose end has no ticket. A gate around the breaker may keep no tickets, as
+/// `endpoint_table` does, so the time finds the place.
 void circuit_breaker::free_place_of(time_point began) noexcept {
     auto const later = std::ranges::upper_bound(places_, began, {}, &probe::began);
-    if (later != places_.begin()) // or its place has been taken from it
+    if (later != places_.begin()) // otherwise take_place has dropped it as hung
         places_.erase(std::prev(later));
 }
 
@@ -293,7 +296,7 @@ void circuit_breaker::open(time_point now) noexcept {
     state_ = breaker_state::open;
     open_until_ = saturating_add(now, open_length_);
     if (open_until_ == time_point::max())
-        return; // for ever, which no share shortens
+        return; // open for ever: the spread does not apply
     double const less =
         options_.open_spread * share_of(number_, now) * static_cast<double>(open_length_.count());
     open_until_ -= duration(static_cast<duration::rep>(less));
@@ -301,7 +304,7 @@ void circuit_breaker::open(time_point now) noexcept {
 
 void circuit_breaker::half_open() noexcept {
     state_ = breaker_state::half_open;
-    heard_from_ = open_until_;
+    counts_from_ = open_until_;
     places_.clear();
     succeeded_ = 0;
 }

@@ -103,8 +103,7 @@ bool attempt_queue::make_room(request_priority priority) noexcept {
 
 void attempt_queue::add(gate_waiter& waiter) noexcept {
     by_priority_[static_cast<std::size_t>(waiter.priority)].push_back(waiter);
-    ++size_; // before the owner looks for a free place: an attempt that ends frees its place before it looks
-             // here
+    ++size_; // first this, then the owner looks for a place; `on_end` first frees its place, then reads this
 }
 
 void attempt_queue::grant_first() noexcept {

@@ -7,7 +7,7 @@
 namespace asio_retry {
 namespace {
 
-constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15; // multiples of it are evenly spread, however many
+constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15; // its multiples modulo 2^64 are spread evenly
 
 } // namespace
 

@@ -24,7 +24,7 @@ public:
     std::size_t size() const noexcept { return heap_.size(); }
     bool contains(std::uint32_t thing) const noexcept { return where_[thing] != nowhere; }
 
-    /// What is due first, and when. Precondition: !empty()
+    /// The thing that is due first, and its time. Precondition: !empty()
     std::uint32_t first() const noexcept { return heap_.front().thing; }
     time_point first_time() const noexcept { return heap_.front().when; }
 
@@ -61,7 +61,7 @@ private:
         }
     };
 
-    /// Puts a thing where it belongs, from a place that is free.
+    /// Inserts `what` at the free index `at`, and moves it up or down to its place.
     void settle(due const& what, std::size_t at) noexcept {
         for (; at > 0 && what.is_before(heap_[(at - 1) / 2]); at = (at - 1) / 2)
             put(heap_[(at - 1) / 2], at);

@@ -45,14 +45,14 @@ admission endpoint_choice::choose(std::uint64_t number, time_point now) noexcept
         return {(time_point::max)(), no_memory_error()};
     }
     for (endpoint_attempt* each = all(); each != all() + count_; ++each)
-        if (each->at == chosen) // an attempt may run there already
+        if (each->at == chosen) // other attempts that run there
             each->last = number;
     *room = {std::move(chosen), number, number, now, true};
     return answer;
 }
 
-/// A wish makes the operation wait if no endpoint may be asked. The operation never waits longer than the
-/// server has said, even if a breaker stays open for longer.
+/// The operation waits only if no endpoint may be asked. It waits until the first may be asked, and at most as
+/// long as the server has said.
 pushback endpoint_choice::wish(pushback said, time_point now) noexcept {
     if (said.delay() == duration::zero())
         return said;
@@ -93,8 +93,8 @@ endpoint_attempt* endpoint_choice::running(std::uint64_t number) noexcept {
     return found == end ? nullptr : found;
 }
 
-/// The place to note an attempt: that of an earlier attempt at the same endpoint, a free one, or that of the
-/// endpoint tried longest ago. Null if attempts run at all of them.
+/// The entry for a new attempt: the finished one of the same endpoint, else a free one, else the finished one
+/// tried longest ago. Null if attempts run in all entries.
 endpoint_attempt* endpoint_choice::room_for(endpoint_record const& at) noexcept {
     endpoint_attempt* longest_ago = nullptr;
     for (endpoint_attempt* each = all(); each != all() + count_; ++each) {

@@ -17,10 +17,10 @@ namespace asio_retry::detail {
 namespace {
 
 constexpr std::uint32_t nobody = (std::numeric_limits<std::uint32_t>::max)();
-constexpr int draws = 8;   // at random; then it looks for an untried endpoint one by one
-constexpr int returns = 4; // endpoints that return before a choice, at most
-constexpr int slower_once =
-    16; // the slower one wins one tie in 16, so that somebody finds out that it is fast again
+constexpr int max_draws = 8;   // random draws before a linear search for an untried endpoint
+constexpr int max_returns = 4; // endpoints that return before a choice, at most
+// One tie in 16 goes to the slower endpoint, so that its latency is measured again.
+constexpr int ties_per_slower = 16;
 
 bool has(std::span<endpoint_attempt const> tried, endpoint_record const& one) noexcept {
     return std::ranges::any_of(tried, [&](endpoint_attempt const& each) { return each.at.get() == &one; });
@@ -31,7 +31,7 @@ bool is_clearly_faster(latency_step one, latency_step other) noexcept {
     return one != 0 && other != 0 && 3 * greatest_in(one) <= 2 * greatest_in(other);
 }
 
-constexpr int answers = 64; // the remembered answers of an endpoint
+constexpr int remembered_answers = 64; // of an endpoint
 
 /// Whether the difference is greater than chance makes between two equal endpoints.
 bool fails_more(int failures, int others) noexcept {
@@ -39,9 +39,9 @@ bool fails_more(int failures, int others) noexcept {
     return more > 0 && more * more > failures + others;
 }
 
-/// The weight of an endpoint: at least 1 of 16, so that somebody finds out that it is well again.
+/// The weight of an endpoint: at least a sixteenth, so that attempts find out when it is well again.
 std::size_t weight(int failures) noexcept {
-    return static_cast<std::size_t>(std::max(answers - failures, answers / 16));
+    return static_cast<std::size_t>(std::max(remembered_answers - failures, remembered_answers / 16));
 }
 
 std::size_t below(std::size_t count, random& dice) noexcept {
@@ -50,8 +50,19 @@ std::size_t below(std::size_t count, random& dice) noexcept {
 
 } // namespace
 
-/// The state of each endpoint of a list. The id of an endpoint is its index in the list. While the members of
-/// the next list are made, these are in use, so each record has two ids.
+/// The state of each endpoint of a list. The id of an endpoint is its index in the list.
+///
+/// While `assign` makes the members of the next list, these are in use. So a record has two ids: one for even
+/// and one for odd numbers of lists.
+///
+/// An endpoint is in one of five states. `update_state` moves it when its breaker or its rest changes,
+/// `count_slow` when it has become slow, and `bring_back_due` when its time is over.
+///
+///   available   it may be asked
+///   refused     its breaker is open; it may rest, too
+///   probed      its breaker is half-open, and probes have all places
+///   slow        it is ejected because of its latency
+///   resting     its server wants no attempt
 struct endpoint_table::members {
     struct slot {
         std::uint32_t position = nobody; // the index in `available`
@@ -101,8 +112,8 @@ struct endpoint_table::members {
         probed.erase(id);
     }
 
-    /// The time until which an attempt waits if no endpoint is available. Nobody knows when a probe ends.
-    /// Precondition: no endpoint is slow.
+    /// Until when an attempt waits if no endpoint is available: the earliest time in `refused` and `resting`.
+    /// It leaves `probed` out, because a probe may end at any moment. Precondition: no endpoint is slow.
     time_point first_return() const noexcept {
         time_point const first = refused.empty() ? (time_point::max)() : refused.first_time();
         return resting.empty() ? first : std::min(first, resting.first_time());
@@ -115,12 +126,12 @@ struct endpoint_table::members {
     std::size_t const number;
     std::vector<slot> slots;
     std::vector<std::uint32_t> available;
-    due_heap refused;            // by breakers; due when they may be asked or no longer rest
-    due_heap probed;             // refused because probes run; due when the probes have hung
-    due_heap slow;               // ejected as slow
-    due_heap resting;            // by the wish of their servers
+    due_heap refused;            // due when the breaker lets attempts begin and the endpoint no longer rests
+    due_heap probed;             // due when a probe counts as hung
+    due_heap slow;               // due when it is asked again
+    due_heap resting;            // due when the rest ends
     step_counts latencies;       // of the available endpoints
-    std::uint32_t well = nobody; // an endpoint that failed less than another when both were compared
+    std::uint32_t well = nobody; // the last winner of a comparison by failures; see `better`
 };
 
 // --- records
@@ -225,8 +236,7 @@ std::vector<endpoint_table::departed> endpoint_table::departures(list const& nex
 }
 
 endpoint_table::remains endpoint_table::assign(list endpoints, time_point now) {
-    remains left;
-    left.forgotten = departures(endpoints, std::max(now, latest_.load()));
+    std::vector<departed> next = departures(endpoints, std::max(now, latest_.load()));
     std::shared_ptr<members> other = made_of(std::move(endpoints), members_->number + 1);
     {
         std::lock_guard const lock(mutex_);
@@ -235,9 +245,8 @@ endpoint_table::remains endpoint_table::assign(list endpoints, time_point now) {
     }
     for (auto const& each : *members_->endpoints)
         reconcile(*each);
-    departed_.swap(left.forgotten);
-    left.members = std::move(other);
-    return left;
+    departed_.swap(next);
+    return {std::move(other), std::move(next)};
 }
 
 /// Takes over what has changed while the list was made.
@@ -246,14 +255,14 @@ void endpoint_table::reconcile(endpoint_record& at) noexcept {
     members& all = *members_;
     std::uint32_t const id = all.id_of(at);
     if (all.slow.contains(id) && at.slow_until_.load() == (time_point::min)()) {
-        leave(id);
+        leave_state(id);
         make_available(id);
     }
     if (!all.slow.contains(id))
         at.slow_until_ = (time_point::min)(); // its next success says whether it is still slow
     if (all.is_available(id))
-        count(id, at.median_);
-    place(id, latest_, false);
+        count_latency(id, at.median_);
+    update_state(id, latest_, false);
     if (all.slow.size() > allowed_slow())
         bring_back_slow();
 }
@@ -279,13 +288,13 @@ admission endpoint_table::choose(std::span<endpoint_attempt const> tried, bool i
         std::uint32_t const id = is_there ? find(tried, dice) : members_->resting.first();
         endpoint_record& one = members_->at(id);
         if (one.breaker_.admit_untold(now, made).until > now) {
-            place(id, now, true);
+            update_state(id, now, true);
             continue;
         }
         one.in_flight_.fetch_add(1, std::memory_order_relaxed);
         chosen = (*members_->endpoints)[id];
         if (!one.breaker_.is_closed() && one.breaker_.open_until(now) > now) // it was the last place of a probe
-            place(id, now, false);
+            update_state(id, now, false);
         if (made) {
             lock.unlock();
             one.breaker_.tell(made, now);
@@ -316,7 +325,7 @@ std::uint32_t endpoint_table::drawn(std::span<endpoint_attempt const> tried, std
     if (count == 0)
         return nobody;
     std::size_t at = below(count, dice);
-    int const more = count > tried.size() ? draws : 0;
+    int const more = count > tried.size() ? max_draws : 0;
     for (int i = 0; i < more; at = below(count, dice), ++i)
         if (std::uint32_t const id = untried(at); id != nobody)
             return id;
@@ -333,22 +342,22 @@ std::uint32_t endpoint_table::better(std::uint32_t a, std::uint32_t b, random& d
     std::uint32_t const of_second = second.in_flight_.load(std::memory_order_relaxed);
     int const failed_first = first.failed_answers(), failed_second = second.failed_answers();
     bool const is_second = fails_more(failed_second, failed_first);
-    if (is_second || fails_more(failed_first, failed_second)) { // being fast is no merit then
+    if (is_second || fails_more(failed_first, failed_second)) { // then the latency does not count
         members_->well = is_second ? a : b;
-        bool const is_busier = is_second ? of_second > of_first : of_first > of_second;
-        std::size_t const worse = weight(std::max(failed_first, failed_second)),
-                          better = weight(std::min(failed_first, failed_second));
-        bool const is_asked = !is_busier && below(2 * better, dice) < worse;
-        return is_asked == is_second ? b : a;
+        bool const is_worse_busier = is_second ? of_second > of_first : of_first > of_second;
+        std::size_t const weight_of_worse = weight(std::max(failed_first, failed_second)),
+                          weight_of_better = weight(std::min(failed_first, failed_second));
+        bool const asks_worse = !is_worse_busier && below(2 * weight_of_better, dice) < weight_of_worse;
+        return asks_worse == is_second ? b : a;
     }
     if (std::uint32_t const well = members_->well; well != nobody && failed_first != 0 && failed_second != 0) {
         int const others = members_->at(well).failed_answers();
-        if (fails_more(failed_first, others) && fails_more(failed_second, others)) // nor is it here
+        if (fails_more(failed_first, others) && fails_more(failed_second, others)) // nor does it here
             return below(2, dice) == 0 ? a : b;
     }
     if (of_first != of_second)
         return of_first < of_second ? a : b;
-    return is_clearly_faster(second.median_, first.median_) && below(slower_once, dice) != 0 ? b : a;
+    return is_clearly_faster(second.median_, first.median_) && below(ties_per_slower, dice) != 0 ? b : a;
 }
 
 /// Precondition: an endpoint is available, and all available ones have been tried.
@@ -365,9 +374,10 @@ std::uint32_t endpoint_table::tried_longest_ago(std::span<endpoint_attempt const
     return found;
 }
 
-/// Refuses an attempt until the first endpoint may be asked again. A time is unknown while a probe may end. An
-/// attempt that insists hears of the breaker, because it would hear of the rest again and again. Precondition:
-/// no endpoint is available, so none is ejected as slow.
+/// Refuses an attempt until the first endpoint may be asked again. With error::circuit_open it names no time
+/// while probes run, because a probe may end at any moment. An attempt that insists gets circuit_open rather
+/// than cooling_down: otherwise it would wait for the rest again and again. Precondition: no endpoint is
+/// available, so none is ejected as slow.
 admission endpoint_table::refusal(bool insists, time_point now) const noexcept {
     members const& all = *members_;
     time_point const first = std::max(all.first_return(), saturating_add(now, duration(1)));
@@ -389,57 +399,59 @@ void endpoint_table::on_end(endpoint_record& at, attempt_end const& end) noexcep
     at.in_flight_.fetch_sub(1, std::memory_order_relaxed);
     at.breaker_.on_end(end);
     if (end.outcome != attempt_end::how::abandoned)
-        note(at, end.outcome == attempt_end::how::failed);
+        note_answer(at, end.outcome == attempt_end::how::failed);
     time_point const now = std::max(latest_.load(std::memory_order_relaxed), end.now);
     if (end.outcome == attempt_end::how::succeeded)
-        hear(at, end.took, now);
+        record_latency(at, end.took, now);
     else if (end.is_beaten)
-        hear_of_defeat(at, now);
+        record_defeat(at, now);
     if (end.outcome == attempt_end::how::failed && end.said.delay() > duration::zero())
         rest(at, saturating_add(end.now, end.said.delay()), now);
     else if (at.is_refused_ || at.breaker_.open_until(now) > now)
-        look(at, now);
+        recheck(at, now);
 }
 
 /// Remembers whether an answer was a failure.
-void endpoint_table::note(endpoint_record& at, bool failed) noexcept {
+void endpoint_table::note_answer(endpoint_record& at, bool failed) noexcept {
     std::uint64_t known = at.failures_.load(std::memory_order_relaxed);
     while ((failed || known != 0) && !at.failures_.compare_exchange_weak(known, known << 1 | (failed ? 1u : 0u),
                                                                          std::memory_order_relaxed)) {
     }
 }
 
-/// Makes an endpoint rest until then, as its server wants.
+/// Makes an endpoint rest until `until`, as its server has asked.
 void endpoint_table::rest(endpoint_record& at, time_point until, time_point now) noexcept {
     std::lock_guard const lock(mutex_);
     at.rests_until_ = std::max(at.rests_until_.load(), until);
     if (std::uint32_t const id = members_->id_of(at); id != nobody)
-        place(id, now, false);
+        update_state(id, now, false);
 }
 
-void endpoint_table::look(endpoint_record& at, time_point now) noexcept {
+void endpoint_table::recheck(endpoint_record& at, time_point now) noexcept {
     std::lock_guard const lock(mutex_);
     if (std::uint32_t const id = members_->id_of(at); id != nobody)
-        place(id, now, false);
+        update_state(id, now, false);
 }
 
-/// Puts an endpoint where its breaker and its server want it. `was_refused`: the breaker has just refused it.
-void endpoint_table::place(std::uint32_t id, time_point now, bool was_refused) noexcept {
+/// Moves an endpoint to the state that its breaker and its rest ask for. `was_refused`: the breaker has just
+/// refused an attempt.
+void endpoint_table::update_state(std::uint32_t id, time_point now, bool was_refused) noexcept {
     members& all = *members_;
     endpoint_record& one = all.at(id);
-    one.is_refused_ = true; // set before the breaker is asked: who changes the answer afterwards looks again
+    // Set before the breaker is asked: a thread that changes the breaker later sees it, and calls `recheck`.
+    one.is_refused_ = true;
     time_point const until = one.breaker_.open_until(now);
     if (was_refused || until > now) {
         if (!all.is_refused(id))
-            leave(id);
+            leave_state(id);
         all.refuse(id, until, now);
     } else {
         one.is_refused_ = false;
         if (all.is_refused(id)) {
             all.let_in(id);
-            enter(id, now);
+            make_available_or_resting(id, now);
         } else if (time_point const rested = one.rests_until_; rested > now) {
-            leave(id);
+            leave_state(id);
             all.resting.set(id, rested);
         }
     }
@@ -449,35 +461,35 @@ void endpoint_table::place(std::uint32_t id, time_point now, bool was_refused) n
 
 void endpoint_table::bring_back_due(time_point now) noexcept {
     members& all = *members_;
-    for (int i = 0; i < returns; ++i) {
+    for (int i = 0; i < max_returns; ++i) {
         due_heap const& first = all.first_refused();
         if (!first.empty() && first.first_time() <= now) {
             std::uint32_t const id = first.first();
             all.let_in(id);
             all.at(id).is_refused_ = false;
-            enter(id, now);
+            make_available_or_resting(id, now);
         } else if (!all.resting.empty() && all.resting.first_time() <= now) {
             std::uint32_t const id = all.resting.first();
-            leave(id);
-            enter(id, now);
+            leave_state(id);
+            make_available_or_resting(id, now);
         } else if (!all.slow.empty() && all.slow.first_time() <= now) {
             bring_back_slow();
         } else {
             break;
         }
     }
-    if (all.available.empty() && !all.slow.empty()) // the list is new
+    if (all.available.empty() && !all.slow.empty()) // only after `assign`
         bring_back_slow();
 }
 
 void endpoint_table::bring_back_slow() noexcept {
     std::uint32_t const id = members_->slow.first();
-    leave(id);
+    leave_state(id);
     make_available(id);
 }
 
-/// Makes an endpoint available unless it rests, because its breaker no longer refuses.
-void endpoint_table::enter(std::uint32_t id, time_point now) noexcept {
+/// Makes an endpoint available unless it rests. Precondition: it has left its state.
+void endpoint_table::make_available_or_resting(std::uint32_t id, time_point now) noexcept {
     if (time_point const rested = members_->at(id).rests_until_; rested > now)
         members_->resting.set(id, rested);
     else
@@ -488,19 +500,18 @@ void endpoint_table::make_available(std::uint32_t id) noexcept {
     members& all = *members_;
     all.slots[id].position = static_cast<std::uint32_t>(all.available.size());
     all.available.push_back(id); // the memory is reserved
-    count(id, all.at(id).median_);
+    count_latency(id, all.at(id).median_);
 }
 
-/// Takes an endpoint from the available, resting or slow ones. A slow one is asked again as if its latency were
-/// unknown.
-void endpoint_table::leave(std::uint32_t id) noexcept {
+/// Takes an endpoint from the available, resting or slow ones. A slow one forgets its latency.
+void endpoint_table::leave_state(std::uint32_t id) noexcept {
     members& all = *members_;
     if (all.slow.contains(id)) {
         endpoint_record& one = all.at(id);
         all.slow.erase(id);
         one.slow_until_ = (time_point::min)();
         one.median_ = 0;
-        ++one.forgotten_;
+        ++one.latency_generation_;
         return;
     }
     if (all.resting.contains(id))
@@ -509,7 +520,7 @@ void endpoint_table::leave(std::uint32_t id) noexcept {
     all.available[all.slots[last].position = all.slots[id].position] = last;
     all.available.pop_back();
     all.slots[id].position = nobody;
-    count(id, 0);
+    count_latency(id, 0);
 }
 
 /// How many endpoints may be out because they are slow. At least one is always asked.
@@ -524,7 +535,7 @@ std::size_t endpoint_table::allowed_slow() const noexcept {
 // --- latency
 
 /// Notes how long a success took.
-void endpoint_table::hear(endpoint_record& at, duration took, time_point now) noexcept {
+void endpoint_table::record_latency(endpoint_record& at, duration took, time_point now) noexcept {
     if (!begin_recording(at))
         return;
     latency_step const median = at.latency_.add(step_of(took));
@@ -534,49 +545,48 @@ void endpoint_table::hear(endpoint_record& at, duration took, time_point now) no
     if (!is_slow)
         at.slow_in_row_ = 0;
     if (is_new || is_slow)
-        judge(at, median, is_new, is_slow, now);
+        compare_latency(at, median, is_new, is_slow, now);
     at.is_recording_.store(false, std::memory_order_release);
 }
 
-/// Counts a slow success of unknown latency: a later attempt of a hedge has succeeded before the one at this
-/// endpoint.
-void endpoint_table::hear_of_defeat(endpoint_record& at, time_point now) noexcept {
+/// A later attempt of a hedge has beaten the attempt at this endpoint: counts it as slow, without a latency.
+void endpoint_table::record_defeat(endpoint_record& at, time_point now) noexcept {
     if (!begin_recording(at))
         return;
     {
         std::lock_guard const lock(mutex_);
         std::uint32_t const id = members_->id_of(at);
-        if (at.has_forgotten_ == at.forgotten_ && id != nobody && members_->is_available(id))
+        if (at.recorded_generation_ == at.latency_generation_ && id != nobody && members_->is_available(id))
             count_slow(id, now);
     }
     at.is_recording_.store(false, std::memory_order_release);
 }
 
-/// Returns false if another thread records. Then this result is lost.
+/// Tries to get the right to record. False if another thread has it: the caller then drops its result.
 bool endpoint_table::begin_recording(endpoint_record& at) noexcept {
     if (at.is_recording_.exchange(true, std::memory_order_acquire))
         return false;
-    if (std::uint32_t const forgotten = at.forgotten_; at.has_forgotten_ != forgotten) {
+    if (std::uint32_t const generation = at.latency_generation_; at.recorded_generation_ != generation) {
         at.latency_ = recent_latency();
         at.slow_in_row_ = 0;
-        at.has_forgotten_ = forgotten;
+        at.recorded_generation_ = generation;
     }
     return true;
 }
 
 /// Compares an endpoint with the others, if it is slower than the fastest one.
-void endpoint_table::judge(endpoint_record& at, latency_step median, bool is_new, bool is_slow,
-                           time_point now) noexcept {
+void endpoint_table::compare_latency(endpoint_record& at, latency_step median, bool is_new, bool is_slow,
+                                     time_point now) noexcept {
     std::lock_guard const lock(mutex_);
     members& all = *members_;
     std::uint32_t const id = all.id_of(at);
-    if (at.has_forgotten_ != at.forgotten_)
+    if (at.recorded_generation_ != at.latency_generation_)
         return;
     if (is_new)
         at.median_ = median;
     if (id == nobody || !all.is_available(id))
         return;
-    count(id, at.median_);
+    count_latency(id, at.median_);
     if (is_slow && is_slower(median, all.latencies.median_without(all.slots[id].counted)))
         count_slow(id, now);
     else
@@ -591,7 +601,7 @@ void endpoint_table::count_slow(std::uint32_t id, time_point now) noexcept {
         ++at.slow_in_row_;
     if (at.slow_in_row_ < slow_least_ || all.slow.size() >= allowed_slow())
         return;
-    leave(id);
+    leave_state(id);
     double const length = static_cast<double>(slow_for_.count()) * std::pow(slow_growth_, at.times_slow_++);
     at.slow_until_ = saturating_add(now, length < static_cast<double>(slow_cap_.count())
                                              ? duration(static_cast<duration::rep>(length))
@@ -605,7 +615,7 @@ bool endpoint_table::is_slower(latency_step one, latency_step other) const noexc
 }
 
 /// Counts the latency of an available endpoint.
-void endpoint_table::count(std::uint32_t id, latency_step step) noexcept {
+void endpoint_table::count_latency(std::uint32_t id, latency_step step) noexcept {
     members& all = *members_;
     latency_step& counted = all.slots[id].counted;
     if (counted == step)

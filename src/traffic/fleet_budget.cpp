@@ -126,8 +126,8 @@ void fleet_budget::end_question(time_point now) noexcept {
 
 /// How many tokens are missing beyond the held ones.
 std::uint64_t fleet_budget::missing() const noexcept {
-    std::uint64_t const used =
-        std::max<std::uint64_t>(reserved_, missed_); // a missed retry may still be reserved
+    // The maximum, not the sum: a retry that found no token may still be reserved.
+    std::uint64_t const used = std::max<std::uint64_t>(reserved_, missed_);
     return used > held_ ? used - held_ : 0;
 }
 
@@ -165,7 +165,7 @@ void fleet_budget::on_end(attempt_end const& end) noexcept {
         successes_.fetch_add(1, std::memory_order_relaxed);
     } else if (end.outcome == attempt_end::how::abandoned && end.number > 1 &&
                end.after == failure_kind::none) {
-        std::lock_guard const lock(mutex_); // the retry has not begun; it is asked for again or given back
+        std::lock_guard const lock(mutex_); // the retry has not begun: its token is held and reserved again
         ++held_;
         ++reserved_;
     }
@@ -173,7 +173,7 @@ void fleet_budget::on_end(attempt_end const& end) noexcept {
 
 // --- time
 
-/// Accounts for the time and the successes since the last look. If time runs backwards, it stands still.
+/// Accounts for the time and the successes since the last look. A `now` before that look counts as its time.
 void fleet_budget::look(time_point now) noexcept {
     std::uint64_t const successes = successes_.exchange(0, std::memory_order_relaxed);
     if (looked_) {

@@ -25,7 +25,7 @@ public:
         entries added, forgotten; // a forgotten gate is destroyed without the lock
         added.push_back({std::string(key), made});
         std::lock_guard const lock(mutex_);
-        if (auto known = find_locked(key)) // another thread was faster
+        if (auto known = find_locked(key)) // another thread has added it
             return known;
         by_key_.emplace(added.front().key, added.begin());
         look_again(now);
@@ -61,7 +61,7 @@ private:
     struct entry {
         std::string key;
         std::shared_ptr<void> gate;
-        bool is_busy = false; // in that list
+        bool is_busy = false; // in `busy_`, not in `candidates_`
     };
     using entries = std::list<entry>;
 
@@ -109,9 +109,9 @@ private:
         return false;
     }
 
-    /// The first idle gate; otherwise the first that time makes idle, such as a closed breaker whose window is
-    /// not empty; otherwise the oldest. Precondition: a look has found no idle candidate, so some gates are
-    /// busy.
+    /// Of the first 64 busy gates an idle one; otherwise the first that becomes idle by time alone; otherwise
+    /// the oldest. A closed breaker with attempts in its window becomes idle by time alone. Precondition:
+    /// `look_for_idle` has found no candidate, so some gates are busy.
     entries::iterator idle_or_oldest(time_point now) noexcept {
         auto fading = busy_.end();
         auto which = busy_.begin();

@@ -49,8 +49,8 @@ void latency_quantile::record(saturating_duration took) noexcept {
         halve();
 }
 
-/// Halves all counts. The remainder of an odd count goes to the next one, so that rare durations are neither
-/// forgotten nor kept forever. Other threads may record meanwhile, which only adds; one thread at a time
+/// Halves all counts. The rest of an odd count is carried to the next step: otherwise rare durations would be
+/// forgotten, or kept for ever. Other threads may record meanwhile, which only adds; one thread at a time
 /// subtracts.
 void latency_quantile::halve() noexcept {
     if (halving_.exchange(true, std::memory_order_acquire))
@@ -60,7 +60,8 @@ void latency_quantile::halve() noexcept {
         std::uint32_t taken = 0;
         for (std::size_t step = 0; step < steps; ++step) {
             auto& count = in_step_[octave * steps + step];
-            std::uint32_t const before = count.load(std::memory_order_acquire); // the octave's count is no less
+            // Acquire: then the octave's count has been increased, too, and cannot become negative.
+            std::uint32_t const before = count.load(std::memory_order_acquire);
             std::uint32_t const kept = (before + left_over) / 2;
             left_over = (before + left_over) % 2;
             count.fetch_sub(before - kept, std::memory_order_relaxed);

@@ -12,20 +12,34 @@
 #include <map>
 #include <utility>
 
+// The slots of a limit lie T apart, on a scale of their own: the real time of a slot is its time plus `shift_`.
+//
+//       last_slot()    next slot                   TAT (`arrival_`)
+//   ----|--------------|---------------------------|----> scale of the slots
+//       |<---- T ----->|<------ tolerance -------->|
+//
+// On this scale are `arrival_`, `last_begun_`, the runs of `free_` and the slots of `begun_`. Real times are
+// `late_arrival_`, `late_at_`, the times of the callers and those that attempts are promised.
+//
+// An attempt that is too late for its promise gives its slot up if it may begin now. If it has to wait, and its
+// slot is after `last_begun_`, it keeps the slot: `shift_` grows, so that all later promises move as far. If
+// not, it waits without a slot. `late_arrival_` is the TAT of the attempts without a slot.
+
 namespace asio_retry {
 namespace {
 
 constexpr std::size_t most_beginnings = 16; // the last attempts that began, which can be taken back
 
-// The tickets of attempts that do not begin at once.
-constexpr std::uint64_t began_late = 1;   // the attempt begins out of its slot
-constexpr std::uint64_t late_promise = 2; // promised a time out of its slot
-constexpr std::uint64_t in_slot = 3; // and, when its time was promised, the shift and the number of the rate
+// The tickets of attempts that do not begin at once. From `in_slot` on a ticket holds two numbers from the time
+// of the promise: in_slot + (shift_ << bits_of_rate | low bits of changes_made_).
+constexpr std::uint64_t began_late = 1;   // the attempt was too late: it begins now, without a slot
+constexpr std::uint64_t late_promise = 2; // the attempt waits for a time without a slot
+constexpr std::uint64_t in_slot = 3;      // the attempt waits for its slot
 constexpr int bits_of_rate = 8;
 constexpr std::uint64_t rate_mask = (1u << bits_of_rate) - 1;
 constexpr duration longest_shift(duration::max().count() >> bits_of_rate);
 
-constexpr int most_forgotten = 64; // runs of passed slots that one call forgets
+constexpr int most_forgotten = 64; // runs of free slots that one call forgets or moves, at most
 
 duration interval_of(std::uint32_t n, duration per) {
     detail::demand(n > 0, "rate_limit.n", n, "must be positive");
@@ -95,11 +109,11 @@ admission rate_limit::admit_again(admission const& before, std::uint64_t, time_p
     std::optional<time_point> const its_slot = slot_of(before.until, before.ticket);
     bool const has_slot = its_slot && (before.ticket >= in_slot || (before.ticket == 0 && before.reserved));
     time_point const slot = its_slot.value_or(time_point());
-    bool const is_never =
-        before.until == (time_point::max)() && !its_slot; // a time that cannot be said, until now
-    time_point const promised = has_slot   ? saturating_add(slot, shift_)
-                                : is_never ? (time_point::min)()
-                                           : before.until;
+    // A promise without a slot and without a time that a time_point can hold is taken as overdue.
+    bool const is_overdue = before.until == (time_point::max)() && !its_slot;
+    time_point const promised = has_slot     ? saturating_add(slot, shift_)
+                                : is_overdue ? (time_point::min)()
+                                             : before.until;
     if (promised > now)
         return answer(promised, has_slot ? ticket_of_slot() : std::min(before.ticket, late_promise), now);
     bool const is_free = !has_slot || promised >= saturating_add(late_arrival_, -tolerance_);
@@ -109,7 +123,7 @@ admission rate_limit::admit_again(admission const& before, std::uint64_t, time_p
         return answer(promised, has_slot ? ticket_of_slot() : std::min(before.ticket, late_promise), now);
     }
     time_point const next = next_late();
-    if (next > now && has_slot && slot > last_begun_) { // all that follow have to wait as long
+    if (next > now && has_slot && slot > last_begun_) { // all later promises move as far
         shift_ += elapsed_between(promised, next);
         return answer(next, ticket_of_slot(), now);
     }
@@ -123,7 +137,7 @@ bool rate_limit::is_idle(time_point now) const noexcept {
     return waiting_count_ == 0 && std::max(saturating_add(arrival_, shift_), late_arrival_) <= now;
 }
 
-/// When the next late attempt may begin.
+/// When the next attempt that is too late for its promise may begin.
 time_point rate_limit::next_late() const noexcept {
     time_point const after_last = saturating_add(saturating_add(last_begun_, shift_), interval_);
     return std::max(after_last, saturating_add(late_arrival_, -tolerance_));
@@ -136,17 +150,18 @@ admission rate_limit::answer(time_point when, std::uint64_t ticket, time_point n
     return result;
 }
 
-/// A shift that is too long to be written down makes a promise out of its slot.
+/// A shift that does not fit into a ticket makes the promise one without a slot.
 std::uint64_t rate_limit::ticket_of_slot() const noexcept {
     if (shift_ > longest_shift)
         return late_promise;
     return in_slot + (static_cast<std::uint64_t>(shift_.count()) << bits_of_rate | (changes_made_ & rate_mask));
 }
 
-/// The slot of an attempt that was promised that time. Without a ticket the present shift has promised it.
-/// Nothing if the rate has changed too often since.
+/// The slot of an attempt that was promised the time `promised`. A ticket below `in_slot` stands for the
+/// present shift. Empty if the slot cannot be known: the time is saturated, or the rate has changed more than
+/// 16 times since.
 std::optional<time_point> rate_limit::slot_of(time_point promised, std::uint64_t ticket) const noexcept {
-    if (ticket < in_slot && promised == (time_point::max)()) // perhaps at another rate
+    if (ticket < in_slot && promised == (time_point::max)()) // saturated, perhaps at an earlier rate
         return std::nullopt;
     if (ticket < in_slot)
         return saturating_add(promised, -shift_);
@@ -158,7 +173,7 @@ std::optional<time_point> rate_limit::slot_of(time_point promised, std::uint64_t
     for (std::uint64_t i = changes_made_ - missed; i != changes_made_; ++i) {
         change const& to = changes_[i % kept_changes];
         slot = saturating_add(slot, to.shift);
-        if (slot == (time_point::max)()) // as others may have been promised
+        if (slot == (time_point::max)()) // saturated: other attempts may have the same
             return std::nullopt;
         slot = slots_after(to.new_base, count_of(slot, to.base, to.interval), to.new_interval);
     }
@@ -184,7 +199,7 @@ rate_limit_numbers rate_limit::numbers() const noexcept {
     return numbers_;
 }
 
-/// Makes all slots times without a shift.
+/// Goes over to `next_rate_`: maps every slot to the new rate, and sets the shift to zero.
 void rate_limit::take_rate(time_point now) noexcept {
     rate const next = *std::exchange(next_rate_, std::nullopt);
     time_point const arrival = std::max(saturating_add(arrival_, shift_), late_arrival_);
@@ -213,7 +228,7 @@ void rate_limit::take_rate(time_point now) noexcept {
     changed_at_ = now;
 }
 
-/// The theoretical arrival time that leaves as much of the burst. Nobody waits.
+/// The TAT of the new rate that leaves the unused part of the burst as it is. Precondition: nobody waits.
 time_point rate_limit::arrival_at(rate const& next, time_point arrival, time_point now) const noexcept {
     duration const owed = elapsed_between(now, arrival);
     if (owed == duration::zero())
@@ -225,7 +240,7 @@ time_point rate_limit::arrival_at(rate const& next, time_point arrival, time_poi
     return saturating_add(now, owed_next < 0x1p63 ? duration(std::llround(owed_next)) : duration::max());
 }
 
-/// The first free slots that have not passed.
+/// Moves the first 64 runs of free slots that have not passed to the new rate.
 void rate_limit::move_free(change const& to) noexcept {
     std::map<time_point, time_point> moved;
     auto const at = [&](time_point slot) {
@@ -237,7 +252,7 @@ void rate_limit::move_free(change const& to) noexcept {
     try {
         for (int i = 0; i != most_forgotten && run != free_->runs.end(); ++i, ++run)
             moved.emplace_hint(moved.end(), at(run->first), at(run->second));
-    } catch (...) { // without memory they are lost
+    } catch (...) { // without memory the other free slots are lost
     }
     free_->old.swap(free_->runs);
     free_->runs.swap(moved);
@@ -247,7 +262,7 @@ bool rate_limit::watch(gate_waiter& waiter, admission const& given) noexcept {
     std::lock_guard const lock(mutex_);
     bool const is_of_old_rate =
         given.ticket >= in_slot && ((given.ticket - in_slot - changes_made_) & rate_mask) != 0;
-    if (next_rate_ || is_of_old_rate) { // another thread was faster
+    if (next_rate_ || is_of_old_rate) { // the rate has changed since `given`: ask again at once
         waiter.grant();
         return true;
     }
@@ -278,14 +293,14 @@ void rate_limit::wake_next() noexcept {
     first.grant();
 }
 
-/// The slot of the last attempt, if it did not follow an idle time.
+/// The slot before the next one.
 time_point rate_limit::last_slot() const noexcept {
     return saturating_add(saturating_add(arrival_, -interval_), -tolerance_);
 }
 
 void rate_limit::note_beginning(time_point now, time_point slot) noexcept {
     if (!begun_.empty() && now < begun_.back().at)
-        return; // of another thread; it cannot be taken back
+        return; // another thread has noted a later time: this beginning cannot be taken back
     if (!begun_.empty() && begun_.back().at == now && saturating_add(begun_.back().last, interval_) == slot) {
         begun_.back().last = slot;
         return;
@@ -295,8 +310,8 @@ void rate_limit::note_beginning(time_point now, time_point slot) noexcept {
     begun_.push_back({now, slot, slot}); // the memory is reserved
 }
 
-/// The slot of an attempt that began at once at that time. Such attempts are alike, so each may get any of
-/// their slots.
+/// Takes back the slot of an attempt that began without a wait, at `at`. Attempts that began at one time are
+/// alike, so any of their slots will do.
 std::optional<time_point> rate_limit::take_beginning(time_point at) noexcept {
     auto const after = std::ranges::upper_bound(begun_, at, {}, &beginning::at);
     if (after == begun_.begin() || std::prev(after)->at != at)
@@ -310,8 +325,8 @@ std::optional<time_point> rate_limit::take_beginning(time_point at) noexcept {
     return slot;
 }
 
-/// An attempt may begin in a slot, or later up to the tolerance: later slots still conform. A passed slot is of
-/// no use, unless all later slots are given back. So the last run of them is kept.
+/// The first free slot for an attempt at `now`. An attempt may use a slot up to the tolerance after it. Runs of
+/// older slots are dropped, except the last one: `free_last` may join it.
 std::optional<time_point> rate_limit::take_free(time_point now) noexcept {
     time_point const earliest =
         saturating_add(std::max(now, saturating_add(late_arrival_, -shift_)), -tolerance_);
@@ -336,7 +351,7 @@ std::optional<time_point> rate_limit::take_free(time_point now) noexcept {
     return slot;
 }
 
-/// Gives back a slot before the last one. Without memory the slot is lost.
+/// Adds a slot to the free ones. Precondition: slot < last_slot(). Without memory the slot is lost.
 void rate_limit::add_free(time_point slot) noexcept {
     auto const after = free_->runs.upper_bound(slot);
     auto const before = after == free_->runs.begin() ? free_->runs.end() : std::prev(after);
@@ -390,7 +405,7 @@ void rate_limit::give_time_back(time_point slot) noexcept {
         add_free(slot);
 }
 
-/// Only the last late attempt can leave its time to the next one.
+/// An attempt without a slot gives its time back only if no other one has got a later time.
 void rate_limit::give_back_late(attempt_end const& end) noexcept {
     bool const is_last = end.ticket == began_late
                              ? end.now == late_at_
@@ -399,7 +414,7 @@ void rate_limit::give_back_late(attempt_end const& end) noexcept {
         late_arrival_ = saturating_add(late_arrival_, -interval_);
 }
 
-/// Gives back the last slot, and the free slots before it, as if nobody had asked for them.
+/// Gives back the last slot and the run of free slots directly before it.
 void rate_limit::free_last() noexcept {
     arrival_ = saturating_add(arrival_, -interval_);
     if (free_->runs.empty() || free_->runs.rbegin()->second != last_slot())

@@ -69,7 +69,7 @@ double retry_budget::in_windows(duration time) const noexcept {
 }
 
 std::int64_t retry_budget::fold(time_point now) const noexcept {
-    // The order matters: a thread that sees that another has claimed the time finds no earnings of that time.
+    // Take the earnings before the time: a thread that finds the time taken then finds its earnings taken, too.
     std::optional<duration> const earned_over = time_since_fold(now);
     std::uint64_t const earnings = earnings_.load(std::memory_order_relaxed) == 0 ? 0 : earnings_.exchange(0);
     duration const passed = claim_time(now);
@@ -82,7 +82,7 @@ std::int64_t retry_budget::fold(time_point now) const noexcept {
     return after;
 }
 
-/// The balance after that time, with the successes since the last fold.
+/// The balance after the time `passed`, with the successes since the last fold.
 std::int64_t retry_budget::folded(std::int64_t before, std::uint64_t earnings, duration passed,
                                   std::optional<duration> earned_over) const noexcept {
     if (earnings == 0 && (passed == duration::zero() || before <= keep_))

@@ -60,7 +60,7 @@ void share_budget::on_end(attempt_end const& end) noexcept {
     assert(in_flight() > 0);
     if (end.number == 1)
         counts_.fetch_sub(one_first_attempt);
-    else if (end.after != failure_kind::none) // otherwise the retry did not begin: it is given back or waits on
+    else if (end.after != failure_kind::none) // `none`: it has not begun, and is given back or asked for again
         counts_.fetch_sub(retry_of_many);
 }
 

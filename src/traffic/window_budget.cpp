@@ -82,7 +82,7 @@ bool window_budget::is_idle(time_point now) const noexcept {
         return true;
     auto const passed = elapsed_between(time_point(duration(began)), now) / slot_length_;
     if (passed == 0)
-        return false; // the present slot began earlier than that of a new budget would
+        return false; // the slot of a new budget would begin at `now`, and this one began before
     std::size_t const last = present_.load();
     for (std::size_t i = 1; i <= slot_count; ++i) {
         slot const& counted = slots_[(last + i) % slot_count];
@@ -104,7 +104,8 @@ bool window_budget::acquire(failure_kind, time_point now) noexcept {
     return false;
 }
 
-/// Takes one retry out of its slot and adds it to the sum, unless `advance` has done both.
+/// Takes one retry out of the oldest slot that has one, and adds its cost to the sum. If no slot has one,
+/// `advance` has done both.
 void window_budget::give_back(failure_kind) noexcept {
     std::size_t const last = present_.load();
     for (std::size_t i = 1; i <= slot_count; ++i) {

@@ -23,14 +23,14 @@ struct grpc_counts;
 struct named_counts;
 struct open_telemetry_counts;
 
-/// What a histogram has counted. `src/observe/buckets.hpp` knows the bounds.
+/// The counts of a histogram. `src/observe/buckets.hpp` knows the bounds.
 template <std::size_t Bounds>
 struct bucket_counts {
     std::array<std::atomic<std::uint64_t>, Bounds + 1> values{}; // the last is of values above every bound
     std::atomic<double> sum = 0;
 };
 
-/// What is counted of the operations of one name, or of those without a name.
+/// The counts of the operations of one name, or of the operations without a name.
 struct operation_counts {
     std::atomic<std::uint64_t> operations = 0, attempts = 0, retries = 0, hedges = 0, refused = 0;
     std::array<std::array<std::atomic<std::uint64_t>, 2>, 9> ended{}; // with one attempt, or with more
@@ -162,13 +162,13 @@ private:
     void add(std::vector<gauge> added);
 
     detail::operation_counts unnamed_, other_;
-    std::array<std::atomic<detail::named_counts*>, 64> named_{}; // in the order in which they came, then null
-    std::atomic<std::size_t> places_ = 64;                       // fewer without memory
+    std::array<std::atomic<detail::named_counts*>, 64> named_{}; // in the order of their arrival, then null
+    std::atomic<std::size_t> places_ = 64;                       // in `named_`; fewer after a lack of memory
     std::unique_ptr<detail::grpc_counts> const grpc_;            // null without these names
     std::unique_ptr<detail::open_telemetry_counts> const open_telemetry_;
 
     std::mutex mutable mutex_;                         // of the gauges, and of new names
-    std::vector<std::shared_ptr<gauge const>> gauges_; // those of a name follow each other
+    std::vector<std::shared_ptr<gauge const>> gauges_; // gauges of one name follow each other
 };
 
 } // namespace asio_retry

@@ -130,7 +130,7 @@ public:
     bool is_idle(time_point now) const noexcept override;
 
 private:
-    friend detail::endpoint_table; // which tells of changes after it has released its own mutex
+    friend detail::endpoint_table; // calls `admit_untold` under its own mutex, and `tell` after it
 
     using listener = std::function<void(breaker_state, breaker_state, time_point)>;
 
@@ -170,8 +170,9 @@ private:
     std::uint32_t failures_in_row_ = 0;
     duration open_length_;
     time_point open_until_{};
-    time_point heard_from_ = (time_point::min)(); // attempts that began before do not count
-    std::vector<probe> places_;                   // the running probes, in the order in which they began
+    // An attempt that began before this time does not count. Set when the breaker becomes half-open.
+    time_point counts_from_ = (time_point::min)();
+    std::vector<probe> places_; // the running probes, in the order in which they began
     std::size_t succeeded_ = 0;
 };
 

@@ -103,7 +103,7 @@ private:
     gradient_options options_;
     double limit_;
     double usual_ = 0;
-    double sum_ = 0; // of the first ones
+    double sum_ = 0; // of the first times
     std::uint32_t warm_up_ = 0;
 };
 
@@ -200,17 +200,17 @@ public:
     }
 
     admission admit_again(admission const&, std::uint64_t, time_point now) noexcept override {
-        return now; // it has its place
+        return now; // it has kept its place while it waited for other gates
     }
 
     admission enqueue(gate_waiter& waiter, std::uint64_t, time_point now) noexcept override {
         std::lock_guard const lock(mutex_);
         admission answer{(time_point::max)(), error::too_many_in_flight};
-        grant(); // a place may have become free meanwhile: then nobody need be expelled
+        grant(); // if a place has become free, no waiter need be expelled
         if (!queue_.make_room(waiter.priority))
             return answer;
         queue_.add(waiter);
-        grant(); // or since the first look, and an attempt that ended saw an empty queue
+        grant(); // again: an attempt that ended before `add` saw an empty queue, and granted nobody
         if (waiter.is_granted())
             return now;
         answer.until = queue_.give_up_at(now);
@@ -250,7 +250,7 @@ public:
     }
 
 private:
-    static constexpr int most_grants = 16; // at a time: each of them grants as many when it ends
+    static constexpr int most_grants = 16; // in one call; each granted attempt grants as many when it ends
 
     static bool is_drop(attempt_end const& end) noexcept {
         return end.outcome == attempt_end::how::failed &&

@@ -49,8 +49,8 @@ private:
     duration const greatest_;
     double const spread_;
     std::atomic<duration::rep> until_;
-    std::atomic<duration::rep> length_ = 0;     // of that cooldown; if threads begin two at once, of either
-    std::atomic<std::uint64_t> next_place_ = 0; // of a refused attempt, in 2^-64 of the spread
+    std::atomic<duration::rep> length_ = 0;     // of the present cooldown
+    std::atomic<std::uint64_t> next_place_ = 0; // for the next refused attempt, in 2^-64 of the spread
 };
 
 } // namespace asio_retry

@@ -60,7 +60,7 @@ struct endpoint_value final : endpoint_record {
     Endpoint const value;
 
 private:
-    /// `one` does not live yet.
+    /// `one` is not constructed yet.
     static circuit_breaker_options with_endpoint(endpoint_value const* one, circuit_breaker_options options,
                                                  std::shared_ptr<listener const> told) {
         options.on_change = [one, of_all = std::move(options.on_change),
@@ -81,9 +81,9 @@ struct endpoint_access;
 ///
 /// All operations that ask the same servers share one set.
 ///
-/// - Chosen: of two endpoints drawn at random the one with fewer attempts in flight. If both have as many, the
-///   one that is clearly faster, or now and then the other. Endpoints that the operation has not tried come
-///   first. If it has tried all, it asks the one that it tried longest ago.
+/// - Choice: the set draws two endpoints at random, and takes the one with fewer attempts in flight. If both
+///   have as many, it takes the clearly faster one, and now and then the other. It draws only endpoints that
+///   the operation has not tried. After all of them it takes the one tried longest ago.
 /// - Weighed: if one of the two has failed clearly more often in its last 64 answers, being free or fast does
 ///   not help. It gets at most its share of the attempts (1/n), and less as its share of successes falls, down
 ///   to a sixteenth of it. Failures of any kind count, even if a breaker takes them for answers.
@@ -96,8 +96,8 @@ struct endpoint_access;
 ///   If breakers open beyond that, the slow endpoint that is due first is asked again. No share limits
 ///   how many breakers are open.
 /// - If the breakers refuse all endpoints and none of them rests, an attempt is refused with
-///   error::circuit_open, until the first may be asked. While probes run nobody knows when, and a caller who
-///   waits goes by its backoff.
+///   error::circuit_open, until the first may be asked. While probes run, the refusal names no time, and an
+///   operation that waits goes by its backoff.
 ///
 /// Rest: an endpoint rests if an attempt there fails with a server's wish, such as a Retry-After
 /// (`pushback::after`). No operation asks it before that time. The operation goes on at another endpoint, after
@@ -114,7 +114,7 @@ struct endpoint_access;
 /// If all endpoints become slow, none is ejected, because each is compared with the others.
 ///
 /// Changes: the set calls the `on_change` of its constructor when a breaker's state changes, as
-/// `circuit_breaker` says, and tells the endpoint. It is called without a lock and may use the set. If
+/// `circuit_breaker` says, with the endpoint. It is called without a lock and may use the set. If
 /// `breaker.on_change` is set, all breakers call it first.
 ///
 /// Units: latencies are known in steps of an eighth.
@@ -146,7 +146,7 @@ public:
     /// Endpoints that are forgotten are destroyed by the next call.
     ///
     /// An endpoint stays if a new one is equal to it, by `<` if there is one. The set goes on with the value
-    /// that it had, so everything that tells where to connect belongs into the comparison.
+    /// that it had, so the comparison must include everything that decides where to connect.
     ///
     /// Attempts that run at an endpoint that does not stay go on. Throws as the constructor does; then the set
     /// is unchanged.
@@ -211,7 +211,7 @@ private:
 
 namespace detail {
 
-/// What operations use of a set.
+/// The parts of a set that operations use.
 struct endpoint_access {
     template <typename Endpoint>
     static std::shared_ptr<endpoint_table> const& table(endpoint_set<Endpoint> const& set) noexcept {

@@ -113,11 +113,11 @@ private:
     fleet_budget_options const options_;
     std::atomic<std::uint64_t> successes_ = 0; // since `look` was called last
     std::mutex mutable mutex_;                 // protects the members below
-    std::uint64_t reserved_ = 0;
-    std::uint64_t held_ = 0;
-    std::int64_t earned_ = 0; // in billionths
-    bool missed_ = false;     // a retry found no token since the last answer
-    bool empty_ = false;      // the store was, at the last answer
+    std::uint64_t reserved_ = 0;               // retries that are decided and have not begun
+    std::uint64_t held_ = 0;                   // whole tokens
+    std::int64_t earned_ = 0;                  // billionths of a token
+    bool missed_ = false;                      // a retry has found no token since the last answer
+    bool empty_ = false;                       // at the last answer the store was empty
     std::optional<question> under_way_;
     duration interval_;
     std::optional<time_point> looked_;

@@ -50,11 +50,11 @@ struct hedge_action {
 /// The record of one attempt in a hedge_machine.
 struct hedged_attempt {
     time_point began{};                               ///< when it began
-    std::uint64_t ticket = 0;                         ///< ticket of its admission, before it begins too
+    std::uint64_t ticket = 0;                         ///< ticket of its admission; set before it begins
     pushback heeded;                                  ///< what its server said
     detail::shared_value<detail::nested_marks> marks; ///< marks of a retry nested in it; null if there is none
     bool is_running = false;                          ///< whether it has not ended
-    bool is_recorded = false;                         ///< whether the quantile has its time
+    bool is_recorded = false;                         ///< whether the `latency_quantile` has its duration
 };
 
 /// Decides when the attempts of a hedged operation begin and stop, as retry_machine does for retries.
@@ -139,8 +139,8 @@ public:
     /// @name Cancellation
     /// @{
     /// The caller cancels: no further attempt begins. `told`: the running attempts have been told with
-    /// `terminal`. Without `told`, `next` asks to stop them only if the operation ends in another way. At or
-    /// after the deadline of the operation it counts as the deadline, as for a retry_machine.
+    /// `terminal`. If not, `next` answers `stop` only if a result, a failure or the deadline ends the
+    /// operation. At or after the deadline of the operation it counts as the deadline, as for a retry_machine.
     void cancel(bool told, time_point now = (time_point::min)()) noexcept;
 
     /// The caller cancels with `total`, which only an operation without side effects may obey.
@@ -271,7 +271,7 @@ private:
     time_point admitted_at_{}; // of the attempt that is ready or began last
     error_code error_;         // to deliver; before that the last failure, or the refusal of the first attempt
     std::exception_ptr thrown_;
-    std::atomic<std::uint16_t> sent_ = 0; // running attempts that have, a bit for each; only if that matters
+    std::atomic<std::uint16_t> sent_ = 0; // a bit for each running attempt that has, unless `hedge_sent` is set
     std::uint8_t begun_ = 0;
     std::uint8_t running_ = 0;
     std::uint8_t failures_ = 0;
@@ -282,10 +282,10 @@ private:
     bool no_more_ = false;
     bool is_ready_ = false; // the next attempt is admitted
     bool has_to_stop_ = false;
-    bool was_told_ = false; // to stop, with `terminal`
-    bool is_late_ = false;  // it was cancelled at its deadline, or later
-    bool is_lost_ = false;
-    bool has_marked_ = false; // an attempt has failed with a permanent error
+    bool was_told_ = false;      // to stop, with `terminal`
+    bool is_late_ = false;       // it was cancelled at its deadline, or later
+    bool is_unanswered_ = false; // all attempts were dropped: there is nothing to deliver
+    bool has_marked_ = false;    // an attempt has failed with a permanent error
     bool measures_successes_ = false;
 };
 

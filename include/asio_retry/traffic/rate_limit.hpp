@@ -28,8 +28,8 @@ struct rate_limit_numbers {
 /// Lets attempts begin at a given rate: n in each `per`, and `burst` at once.
 ///
 /// Each refused attempt has a reserved time. With `wait_when_refused` it begins at that time, so that n
-/// operations that wait begin at n times. The time of an operation that ends before goes to the next that asks.
-/// Without `wait_when_refused` the attempt is refused, and its time is free again.
+/// operations that wait begin at n times. If an operation ends before its time, the next one that asks gets
+/// that time. Without `wait_when_refused` the attempt is refused, and its time is free again.
 ///
 /// An attempt may begin at t if t is not before TAT - (burst - 1) T. Then TAT becomes max(t, TAT) + T. Here T
 /// is per / n, and TAT the theoretical arrival time. Source: the generic cell rate algorithm, ITU-T I.371,
@@ -84,14 +84,15 @@ private:
 
     // From one rate to the next: a promise at `base` plus k old intervals is now at `new_base` plus k new ones.
     struct change {
-        duration shift; // of the promises before
+        duration shift; // `shift_` before the change
         time_point base, new_base;
         duration interval, new_interval;
     };
 
-    struct beginning { // of attempts that began at once, at one time
+    // Attempts that began without a wait, all at the time `at`. Their slots follow each other.
+    struct beginning {
         time_point at;
-        time_point first; // of their slots, which follow each other
+        time_point first; // of the slots
         time_point last;
     };
 
@@ -121,7 +122,7 @@ private:
     std::mutex mutable mutex_;
     rate_limit_numbers numbers_;     // the latest ones
     duration interval_, tolerance_;  // the present rate
-    std::optional<rate> next_rate_;  // from the next time on that the gate gets
+    std::optional<rate> next_rate_;  // of `update`; in force when the gate next gets a time
     std::uint64_t changes_made_ = 0; // of the rate
     std::array<change, kept_changes> changes_{};
     time_point changed_at_ = (time_point::min)();
@@ -129,13 +130,13 @@ private:
     std::vector<beginning> begun_;             // the latest ones, in the order of their times
     duration shift_{};
     time_point last_begun_ = (time_point::min)();   // the last slot of an attempt that began in its slot
-    time_point late_arrival_ = (time_point::min)(); // TAT after those that began out of their slots, or will
-    time_point late_at_ = (time_point::min)();      // when the last of them began, unless another will
+    time_point late_arrival_ = (time_point::min)(); // TAT of the late attempts, which have given up their slots
+    time_point late_at_ = (time_point::min)();      // when the last late one began; min() if it still waits
     struct free_slots;
     std::unique_ptr<free_slots> const free_; // the slots that were given back
     detail::linked_list<gate_waiter> waiting_;
     std::size_t waiting_count_ = 0;
-    std::size_t to_wake_ = 0; // of them, because their times have moved
+    std::size_t to_wake_ = 0; // how many of `waiting_` `update` has still to wake
 };
 
 } // namespace asio_retry

@@ -104,7 +104,7 @@ fault(endpoints_name_a_time_while_probes_run 64 src/traffic/endpoint_table.cpp
     [[all.probed.empty() ? first : (time_point::max)()]] [[first]])
 
 fault(endpoints_hear_nothing_of_defeats 64 src/traffic/endpoint_table.cpp
-    [[        hear_of_defeat(at, now);]] [[        static_cast<void>(0);]])
+    [[        record_defeat(at, now);]] [[        static_cast<void>(0);]])
 
 fault(endpoints_eject_the_last_one 64 src/traffic/endpoint_table.cpp
     [[std::min(static_cast<std::size_t>(share), all - 1)]] [[static_cast<std::size_t>(share)]])
@@ -116,7 +116,7 @@ fault(endpoints_take_fast_failures_for_merit 80 src/traffic/endpoint_table.cpp
     [[is_second || fails_more(failed_first, failed_second)]] [[false]])
 
 fault(endpoints_forget_who_has_left 81 src/traffic/endpoint_table.cpp
-    [[departed_.swap(left.forgotten);]] [[]])
+    [[departed_.swap(next);]] [[]])
 
 fault(endpoints_forget_who_is_slow
     endpoint_set.assigning_keeps_what_is_known_of_those_that_stay src/traffic/endpoint_table.cpp

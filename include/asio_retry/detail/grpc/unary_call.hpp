@@ -194,8 +194,8 @@ private:
     std::atomic<bool> is_cancelled_ = false;
     pending_places places_;
     std::shared_ptr<std::mutex> const mutex_ = std::make_shared<std::mutex>();
-    std::shared_ptr<unary_call> running_; // until gRPC calls back
-    call_remains::room remains_;          // if it is abandoned
+    std::shared_ptr<unary_call> running_; // owns *this until gRPC calls back
+    call_remains::room remains_;          // for an abandoned call
     std::optional<caller> caller_;        // no value: abandoned, or complete
 };
 

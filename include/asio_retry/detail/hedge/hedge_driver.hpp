@@ -17,7 +17,8 @@ extern template class ASIO_RETRY_DECL_INSTANTIATION driver<hedge_driver, 16>;
 extern template class ASIO_RETRY_DECL_INSTANTIATION basic_membership<hedge_driver>;
 #endif
 
-/// A hedged operation, without what depends on its types: it plans what its hedge_machine decides.
+/// The part of a hedged operation that does not depend on its types: it carries out what its hedge_machine
+/// decides.
 ///
 /// The operation ends when nothing can notify it any more. Then no attempt runs (or it delivers at once), no
 /// timer is armed, and no notice of a scope is under way. Until then each of these keeps it alive.
@@ -61,8 +62,8 @@ protected:
     virtual void forget_caller() noexcept = 0;        ///< forgets the caller's slot
     virtual void forget_waiting_place() noexcept = 0; ///< the context of the waits is being destroyed
 
-    /// `deliver`, `deliver_later` and `dissolve` destroy the operation; `deliver_later` in a turn of its own or
-    /// on an immediate executor. `deliver_and_stay` lets other threads in and calls the handler.
+    /// `deliver`, `deliver_later` and `dissolve` destroy the operation. `deliver_later` does so in a turn of
+    /// its own, or on an immediate executor. `deliver_and_stay` lets other threads in and calls the handler.
     virtual void deliver() = 0;
     virtual void deliver_later() = 0;
     virtual void deliver_and_stay() = 0;
@@ -75,7 +76,7 @@ private:
 
     static bool succeeds_at_once(attempt_state const&) noexcept { return false; }
     static void end_attempts() noexcept {}
-    static void leave_queue() noexcept {} // a hedge waits in none
+    static void leave_queue() noexcept {} // a hedge never waits in the queue of a gate
     static bool may_end_here(attempt_state const& attempt) noexcept {
         return attempt.outcome == attempt_state::fate::succeeded;
     }
@@ -83,7 +84,7 @@ private:
     /// Counts the attempt as dropped. The initiating function does not throw the attempt's exception.
     void go_without_result(std::exception_ptr&) noexcept { thrown_by_value_ = std::current_exception(); }
     void drop_attempt(attempt_state& attempt) noexcept;
-    static void on_told_of_limit() noexcept {} // the machine knows already
+    static void on_told_of_limit() noexcept {} // the machine itself has asked for the stop
     plan next(question why);
     plan judge(attempt_state& attempt, std::exception_ptr& thrown);
     void fail(error_code const& code, std::exception_ptr const& thrown) noexcept {

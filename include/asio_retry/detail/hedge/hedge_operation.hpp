@@ -61,7 +61,7 @@ struct no_hedge_monitor {
     }
 };
 
-/// An attempt: its result, and what its handler needs of the operation.
+/// One attempt: its result, and the executor, memory and cancellation slot for its handler.
 template <typename Shell, typename Form>
 class typed_slot : public attempt_state {
     using completion = detail::completion<typename Form::signature>;
@@ -182,14 +182,14 @@ struct hedge_room {
     std::byte* memory;
     std::size_t count;
 
-    static constexpr std::size_t records(std::size_t count) noexcept {
+    static constexpr std::size_t bytes_of_records(std::size_t count) noexcept {
         return (count * sizeof(hedged_attempt) + alignment - 1) / alignment * alignment;
     }
     static constexpr std::size_t size(std::size_t count) noexcept {
-        return records(count) + count * sizeof(Slot);
+        return bytes_of_records(count) + count * sizeof(Slot);
     }
     hedged_attempt* attempts() const noexcept { return reinterpret_cast<hedged_attempt*>(memory); }
-    Slot* slots() const noexcept { return reinterpret_cast<Slot*>(memory + records(count)); }
+    Slot* slots() const noexcept { return reinterpret_cast<Slot*>(memory + bytes_of_records(count)); }
 };
 
 /// A hedged operation with its callable: one block of memory, at one address until its last attempt has ended.
@@ -275,7 +275,7 @@ private:
     attempt_state& attempt(unsigned number) noexcept override { return own_room().slots()[number - 1]; }
     void start_attempt(attempt_state& one) override {
         if constexpr (!form::takes_attempt)
-            this->machine().on_sent(one.number()); // now: its coroutine may begin after the next attempt
+            this->machine().on_sent(one.number()); // its coroutine may begin only after the next attempt
         typed(one).start(*this);
     }
     void signal_attempt(attempt_state& one, asio::cancellation_type_t type) override { typed(one).tell(type); }
@@ -315,7 +315,7 @@ private:
     }
 
     ASIO_RETRY_NO_UNIQUE_ADDRESS last_failure<completion<typename form::signature>> last_;
-    alignas(room::alignment) alignas(Callable) Callable callable_; // which aligns the memory behind it too
+    alignas(room::alignment) alignas(Callable) Callable callable_; // aligns the memory behind it too
 };
 
 template <typename CompletesWith>
@@ -352,8 +352,8 @@ struct operation_kind<hedge_policy> {
                       "one: async_hedge(executor, operation, policy, token)");
     }
 
-    /// The operation may outlive its completion, and then must not use memory from the handler's allocator,
-    /// which may end with the handler.
+    /// With `deliver_at_once` the operation may outlive its handler. So it must not use memory from the
+    /// handler's allocator, which may end with the handler.
     template <bool HasStrand, typename Handler, typename Callable, typename WaitsOn, typename Membership>
     static void launch(Handler&& handler, Callable&& callable, hedge_policy const& policy,
                        WaitsOn const& waits_on, Membership&& membership) {

@@ -13,8 +13,8 @@
 
 namespace asio_retry::detail {
 
-/// An attempt that waits for its injected error, delay or hang to end. Whatever ends the wait queues its turn
-/// on the executor of its handler.
+/// An attempt that waits for its injected error, delay or hang to end. The end of the wait queues its turn on
+/// the handler's executor.
 class ASIO_RETRY_DECL fault_wait : wait_node, held_attempt {
 protected:
     fault_wait(std::shared_ptr<fault_plan> plan, injected_fault const& fault) noexcept;

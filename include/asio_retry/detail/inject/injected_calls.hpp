@@ -15,7 +15,7 @@ struct later_call {
     Result operator()(attempt const& which) const { return function(operation, endpoint, which); }
 };
 
-/// What an attempt calls. The operation lives as long as the attempt.
+/// How to call the operation of an attempt. Refers to the operation, which lives as long as the attempt.
 template <typename Form, typename Operation>
 class call_target {
 public:
@@ -38,8 +38,8 @@ private:
     Operation* operation_;
 };
 
-/// What an attempt at an endpoint calls. A bound_operation lasts only as long as its call, so this makes one
-/// for each call.
+/// How to call the operation of an attempt at an endpoint. A bound_operation lasts only as long as its call, so
+/// this makes one for each call.
 template <typename Form, typename Operation, typename Endpoint>
 class call_target<Form, bound_operation<Operation, Endpoint>> {
     using bound = bound_operation<Operation, Endpoint>;

@@ -20,7 +20,7 @@ struct injected_fault {
     kind what = kind::none;
     error_code code;       // of an error and of a lost answer
     duration length{};     // of a delay
-    std::uint64_t era = 0; // in which it was drawn
+    std::uint64_t era = 0; // of the plan, when the fault was drawn
 };
 
 /// An attempt that is delayed or hangs. Its plan can let it go.
@@ -35,7 +35,7 @@ protected:
     ~held_attempt() = default;
 };
 
-/// What `inject` asks of a plan.
+/// The functions of a plan that `inject` calls.
 struct fault_access {
     ASIO_RETRY_DECL static injected_fault draw(fault_plan& plan) noexcept;
 

@@ -97,7 +97,7 @@ template <typename Form, typename Target>
 struct injected_initiation {
     Target target;
     kept_attempt<Form::takes_attempt> which;
-    std::shared_ptr<fault_plan> const* plan; // of the operation
+    std::shared_ptr<fault_plan> const* plan; // a member of the operation
 
     template <typename Handler>
     void operator()(Handler&& handler) const {

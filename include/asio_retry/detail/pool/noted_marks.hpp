@@ -8,7 +8,8 @@
 
 namespace asio_retry::detail {
 
-/// The attempt of a call on another thread. What the call says is noted, and passed on when it has returned.
+/// The attempt object of a call on another thread. It records the reports of the call, and `pass_on` gives them
+/// to the operation.
 template <bool Takes>
 class noted_marks final : health_monitor {
 public:
@@ -22,12 +23,12 @@ public:
     noted_marks(noted_marks const&) = delete;
     noted_marks& operator=(noted_marks const&) = delete;
 
-    /// Where the operation runs.
+    /// Call it where the operation runs.
     void mark_sent() const noexcept { to_.mark_sent(); }
 
     attempt const& get() const noexcept { return noted_; }
 
-    /// Where the operation runs, before the attempt ends.
+    /// Call it where the operation runs, when the call has returned and before the attempt ends.
     void pass_on() const noexcept {
         if (healthy_)
             to_.mark_healthy();
@@ -49,7 +50,7 @@ private:
     pushback said_;
 };
 
-/// A call that takes no attempt says nothing.
+/// A call that takes no attempt reports nothing.
 template <>
 class noted_marks<false> {
 public:

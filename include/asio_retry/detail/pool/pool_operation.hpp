@@ -16,7 +16,8 @@
 
 namespace asio_retry::detail {
 
-/// A callable that outlives the operation while a thread of the pool calls it. A copy is another callable.
+/// A callable that the operation shares with its running calls, so that these may outlive the operation.
+/// Copying this copies the callable.
 template <typename F>
 class lasting_callable {
 public:

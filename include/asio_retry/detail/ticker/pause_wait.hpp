@@ -20,7 +20,7 @@
 
 namespace asio_retry::detail {
 
-/// A wait of a given length. Whatever ends it queues its turn on the executor of its handler.
+/// A wait of a given length. Its end, by time or by a cancellation, queues its turn on the handler's executor.
 class ASIO_RETRY_DECL pause_wait : wait_node {
 protected:
     explicit pause_wait(retry_scheduler& given_scheduler) noexcept

@@ -50,10 +50,11 @@ private:
     bool on_expiry() final;
     void on_shutdown() noexcept final;
 
-    // The mutex of the state protects these.
+    // Used by the thread that decides.
     error_code result_; // if set, the result is decided
     bool is_first_tick_ = false;
-    bool cancelled_ = false;
+
+    bool cancelled_ = false; // protected by the mutex of the state
 
     std::shared_ptr<ticker_state> state_;
 };
@@ -131,7 +132,7 @@ private:
     ticker_wait* current_ = nullptr;
     phase phase_ = phase::idle;
     std::optional<time_point> starts_over_from_;
-    bool hurries_ = false;
+    bool tick_requested_ = false; // noted by `tick_now`; `begin_wait` obeys it
 };
 
 } // namespace asio_retry::detail

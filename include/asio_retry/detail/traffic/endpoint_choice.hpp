@@ -37,13 +37,13 @@ public:
     /// Whether attempt `number` may begin at `now`, at the endpoint `at(number)`.
     ///
     /// Refuses it with error::circuit_open if no endpoint is available, and with error::cooling_down if one
-    /// rests. If it asks again before that time is over, it gets the one that rests the shortest. Refuses it
+    /// rests. If it asks again before that time is over, it gets the endpoint whose rest ends first. Refuses it
     /// with no_memory_error() if more than 4 attempts run and there is no memory for another.
     ///
     /// Precondition: `draw_from` was called, and the attempt does not run.
     ASIO_RETRY_DECL admission choose(std::uint64_t number, time_point now) noexcept;
 
-    /// What `said`, the wish of one endpoint, means to the operation: nothing while another endpoint is
+    /// Translates `said`, the wish of one endpoint, for the operation: empty while another endpoint is
     /// available, and otherwise the time until the first one is.
     ASIO_RETRY_DECL pushback wish(pushback said, time_point now) noexcept;
 
@@ -71,11 +71,12 @@ private:
 
     std::shared_ptr<endpoint_table> table_;
     random* dice_ = nullptr;
-    time_point put_off_until_ = (time_point::min)(); // while the next attempt waits because endpoints rest
+    // How long the next attempt waits because endpoints rest; min() and max() if it does not.
+    time_point put_off_until_ = (time_point::min)();
     time_point put_off_since_ = (time_point::max)();
     std::size_t count_ = 0;
     std::array<endpoint_attempt, few> few_;
-    std::unique_ptr<endpoint_attempt[]> many_; // instead, if it is not null
+    std::unique_ptr<endpoint_attempt[]> many_; // replaces `few_` when four entries are too few
 };
 
 } // namespace asio_retry::detail

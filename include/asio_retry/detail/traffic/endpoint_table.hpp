@@ -23,7 +23,7 @@ struct endpoint_status;
 
 namespace detail {
 
-/// What is known of one endpoint. An `endpoint_set` adds the endpoint itself.
+/// The state of one endpoint. An `endpoint_set` adds the endpoint itself.
 class ASIO_RETRY_DECL endpoint_record {
 public:
     explicit endpoint_record(circuit_breaker_options const& options);
@@ -40,21 +40,20 @@ private:
 
     std::atomic<std::uint32_t> in_flight_ = 0;
     std::atomic<std::uint64_t> failures_ = 0; // among the last 64 answers; the latest one is the lowest bit
-    std::array<std::uint32_t, 2>
-        ids_{}; // of the tables with even and with odd numbers; see endpoint_table::members
+    std::array<std::uint32_t, 2> ids_{};      // in lists of even and of odd numbers
 
     // Changed under the mutex of the table.
     std::atomic<latency_step> median_ = 0;
-    std::atomic<bool> is_refused_ = false;     // if so, each end of an attempt checks whether it still is
-    std::atomic<std::uint32_t> forgotten_ = 0; // how often its latency had to be forgotten
+    std::atomic<bool> is_refused_ = false;              // then each end of an attempt calls `recheck`
+    std::atomic<std::uint32_t> latency_generation_ = 0; // how often the latency was forgotten
     std::atomic<time_point> slow_until_ = (time_point::min)();
-    std::atomic<time_point> rests_until_ = (time_point::min)(); // by the wish of its server
+    std::atomic<time_point> rests_until_ = (time_point::min)(); // as its server has asked
     std::uint32_t times_slow_ = 0; // how often it was ejected since it was last as fast as the others
 
     // Changed by the thread that has set `is_recording_`.
     std::atomic<bool> is_recording_ = false;
     recent_latency latency_;
-    std::uint32_t has_forgotten_ = 0;
+    std::uint32_t recorded_generation_ = 0; // the generation in `latency_`
     std::uint32_t slow_in_row_ = 0;
 
     circuit_breaker breaker_;
@@ -72,9 +71,10 @@ struct endpoint_attempt {
 /// Chooses an endpoint for each attempt, and ejects the endpoints that fail or are slow.
 ///
 /// An endpoint is available, refused by its circuit breaker, ejected because it is slow, or resting because its
-/// server wants no attempt. A wish makes a slow endpoint a resting one. A choice draws among the available
-/// endpoints, and moves those that have changed. The time of each function grows with the logarithm of the
-/// number of endpoints at most. Only the constructor and `assign` allocate.
+/// server wants no attempt. A server's wish, such as a Retry-After, moves a slow endpoint to the resting ones.
+/// A choice first moves endpoints whose time is over, and then draws among the available ones. The time of each
+/// function grows with the logarithm of the number of endpoints at most. Only the constructor and `assign`
+/// allocate.
 ///
 /// Thread safety: call any function from any thread, and `assign` from one at a time. A thread that holds the
 /// mutex of the table may lock a breaker, and never the other way round. Changes of breakers are told without a
@@ -89,10 +89,10 @@ public:
         time_point left;
     };
 
-    /// What `assign` has taken out of the table. Destroy it without a lock.
+    /// The members and endpoints that `assign` has taken out of the table. Destroy them without a lock.
     struct remains {
         std::shared_ptr<void const> members;
-        std::vector<departed> forgotten;
+        std::vector<departed> former;
     };
 
     /// Throws std::invalid_argument for an option outside its range.
@@ -139,25 +139,26 @@ private:
     std::uint32_t find(std::span<endpoint_attempt const> tried, random& dice) const noexcept;
     admission refusal(bool insists, time_point now) const noexcept;
 
-    static void note(endpoint_record& at, bool failed) noexcept;
-    void look(endpoint_record& at, time_point now) noexcept;
+    static void note_answer(endpoint_record& at, bool failed) noexcept;
+    void recheck(endpoint_record& at, time_point now) noexcept;
     void rest(endpoint_record& at, time_point until, time_point now) noexcept;
     void reconcile(endpoint_record& at) noexcept;
-    void place(std::uint32_t id, time_point now, bool was_refused) noexcept;
+    void update_state(std::uint32_t id, time_point now, bool was_refused) noexcept;
     void bring_back_due(time_point now) noexcept;
     void bring_back_slow() noexcept;
-    void enter(std::uint32_t id, time_point now) noexcept;
+    void make_available_or_resting(std::uint32_t id, time_point now) noexcept;
     void make_available(std::uint32_t id) noexcept;
-    void leave(std::uint32_t id) noexcept;
+    void leave_state(std::uint32_t id) noexcept;
     std::size_t allowed_slow() const noexcept;
 
-    void hear(endpoint_record& at, duration took, time_point now) noexcept;
-    void hear_of_defeat(endpoint_record& at, time_point now) noexcept;
+    void record_latency(endpoint_record& at, duration took, time_point now) noexcept;
+    void record_defeat(endpoint_record& at, time_point now) noexcept;
     static bool begin_recording(endpoint_record& at) noexcept;
-    void judge(endpoint_record& at, latency_step median, bool is_new, bool is_slow, time_point now) noexcept;
+    void compare_latency(endpoint_record& at, latency_step median, bool is_new, bool is_slow,
+                         time_point now) noexcept;
     void count_slow(std::uint32_t id, time_point now) noexcept;
     bool is_slower(latency_step one, latency_step other) const noexcept;
-    void count(std::uint32_t id, latency_step step) noexcept;
+    void count_latency(std::uint32_t id, latency_step step) noexcept;
 
     duration const slow_for_; // at first
     double const slow_growth_;
@@ -170,7 +171,7 @@ private:
     std::atomic<latency_step> lowest_ = 0;                 // latency of the available endpoints
     std::mutex mutable mutex_;
     std::shared_ptr<members> members_;
-    std::vector<departed> departed_; // changed by `assign` alone
+    std::vector<departed> departed_; // former members that are remembered; changed by `assign` alone
 };
 
 } // namespace detail

@@ -40,8 +40,8 @@ public:
 
     ASIO_RETRY_DECL void add(bool failed, bool slow, time_point now) noexcept;
 
-    /// Takes over what an earlier window knew, as far as this one holds it. Takes nothing if only one of them
-    /// counts the last attempts. Precondition: this window is new.
+    /// Takes over the counts of an earlier window, as far as this one holds them. Takes nothing if one of the
+    /// two counts the last attempts, and the other one time. Precondition: this window is new.
     void take(failure_window const& earlier) noexcept;
 
     void swap(failure_window& other) noexcept;

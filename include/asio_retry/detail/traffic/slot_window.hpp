@@ -10,8 +10,8 @@
 
 namespace asio_retry::detail {
 
-/// Sums over the last slots of time, with the present one. `Counts` has + and -, and begins at zero. If time
-/// runs backwards, the window stands still.
+/// Sums over a window of time, which has SlotCount slots with the present one. `Counts` has + and -, and begins
+/// at zero. If time runs backwards, the window stands still.
 template <typename Counts, std::size_t SlotCount>
 class slot_window {
 public:
@@ -24,7 +24,7 @@ public:
         if (slot <= newest_)
             return;
         std::int64_t const first = (std::max)(newest_ + 1, slot - static_cast<std::int64_t>(SlotCount) + 1);
-        for (std::int64_t left = slot - first; left >= 0; --left) { // `slot` may be the last of all
+        for (std::int64_t left = slot - first; left >= 0; --left) { // down: slot + 1 may overflow
             total_ -= at(slot - left);
             at(slot - left) = Counts();
         }
@@ -41,7 +41,7 @@ public:
         std::int64_t slot = slot_of(then);
         if (slot <= newest_ - static_cast<std::int64_t>(SlotCount))
             return;
-        for (; slot <= newest_; ++slot) // it may have been added to a later slot
+        for (; slot <= newest_; ++slot) // if time ran backwards, `add` has used a later slot
             if (at(slot).has(counts)) {
                 at(slot) -= counts;
                 total_ -= counts;
