@@ -2,6 +2,7 @@
 
 /// What the fragments of the pages take for granted: things to fetch from, a policy and a log.
 
+#include <asio_retry/asio_retry.hpp>
 #include <asio_retry/async_hedge.hpp>
 #include <asio_retry/async_pause.hpp>
 #include <asio_retry/async_retry.hpp>
