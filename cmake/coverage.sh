@@ -35,7 +35,7 @@ say() { printf '== %s\n' "$*"; }
 ./cmake/bootstrap.sh install clang-19 libclang-rt-19-dev llvm-19
 export ASIO_RETRY_CLANG=clang++-19
 
-tests='unit_tests stress_tests number_tests exhaustion/exhaustion_tests cancellation_matrix/cancellation_matrix simulation/simulation'
+tests='unit_tests stress_tests number_tests exhaustion/exhaustion_tests cancellation_matrix/cancellation_matrix world/world'
 build=build/coverage
 say "building $build"
 cmake --preset coverage >/dev/null

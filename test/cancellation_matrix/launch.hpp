@@ -46,7 +46,7 @@ public:
     }
 
 private:
-    scripted_attempts* attempts_;
+    case_attempts* attempts_;
     counted counted_;
 };
 
@@ -62,7 +62,7 @@ public:
     asio::awaitable<int> operator()(attempt) { return attempts_->attempt(); }
 
 private:
-    scripted_attempts* attempts_;
+    case_attempts* attempts_;
     counted counted_;
 };
 

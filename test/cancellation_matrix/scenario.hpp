@@ -1,7 +1,7 @@
 #pragma once
 
+#include "case_attempts.hpp"
 #include "matrix_case.hpp"
-#include "scripted_attempts.hpp"
 #include "support/recording_gate.hpp"
 #include "table.hpp"
 
@@ -56,7 +56,7 @@ public:
     asio::any_io_executor executor() const { return executor_; }
     retry_scope& scope() noexcept { return *scope_; }
     asio::cancellation_slot slot() noexcept { return signal_.slot(); }
-    scripted_attempts& attempts() noexcept { return *attempts_; }
+    case_attempts& attempts() noexcept { return *attempts_; }
     counted count_me() noexcept { return counted(alive_); }
     std::shared_ptr<endpoint_set<int>> endpoints() {
         if (!endpoints_)
@@ -103,7 +103,7 @@ private:
     asio::any_io_executor executor_;
     std::optional<virtual_time> time_;
     std::optional<retry_scope> parent_scope_, scope_;
-    std::optional<scripted_attempts> attempts_;
+    std::optional<case_attempts> attempts_;
     std::optional<std::future<int>> future_;
     std::shared_ptr<endpoint_set<int>> endpoints_; // null if nothing asks it
     std::shared_ptr<recording_gate> const gate_ = std::make_shared<recording_gate>(false);

@@ -1,7 +1,7 @@
 // What retry packages of other languages did, with their timers and draws replaced by test/peers, and what the
 // policies do that the pages name for theirs.
 #include "schemes/scheme.hpp"
-#include "support/machine_script.hpp"
+#include "support/script.hpp"
 #include "support/split_mix_64.hpp"
 
 #include <asio_retry/profiles.hpp>

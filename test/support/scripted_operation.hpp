@@ -5,9 +5,13 @@
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/system/error_code.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -66,6 +70,14 @@ auto async_inline(script& s, Token&& token) {
         token, &s);
 }
 
+/// A coroutine that takes a turn of its executor, and throws the script's next error.
+inline asio::awaitable<void> awaitable_scripted(script& s) {
+    error_code const ec = s.next();
+    co_await asio::post(asio::use_awaitable);
+    if (ec)
+        throw boost::system::system_error(ec);
+}
+
 /// An operation `void(error_code)` that fails, on the executor of its handler.
 struct refusing_operation {
     template <typename Token>
@@ -100,21 +112,22 @@ public:
     template <typename Token>
     auto async_attempt(Token&& token) {
         return asio::async_initiate<Token, void(error_code, int)>(
-            [](auto handler, pending_attempts* self) {
-                ++self->started;
-                auto slot = asio::get_associated_cancellation_slot(handler);
-                if (slot.is_connected())
-                    slot.assign([self](asio::cancellation_type_t type) {
-                        self->cancellations.push_back(type);
-                        if (self->pending() && self->on_cancel)
-                            self->on_cancel(*self, type);
-                    });
-                auto shared = std::make_shared<decltype(handler)>(std::move(handler));
-                self->complete_ = [shared, io = &self->io_](error_code ec, int value) {
-                    post_completion(*io, std::move(*shared), ec, value);
-                };
-            },
-            token, this);
+            [](auto handler, pending_attempts* self) { self->begin(std::move(handler)); }, token, this);
+    }
+    template <typename Handler>
+    void begin(Handler handler) {
+        ++started;
+        auto slot = asio::get_associated_cancellation_slot(handler);
+        if (slot.is_connected())
+            slot.assign([this](asio::cancellation_type_t type) {
+                cancellations.push_back(type);
+                if (pending() && on_cancel)
+                    on_cancel(*this, type);
+            });
+        auto shared = std::make_shared<Handler>(std::move(handler));
+        complete_ = [shared, io = &io_](error_code ec, int value) {
+            post_completion(*io, std::move(*shared), ec, value);
+        };
     }
 
 private:

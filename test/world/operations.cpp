@@ -1,5 +1,7 @@
 #include "world/operations.hpp"
 
+#include "world/attempts.hpp"
+
 #include "stress/sanitized.hpp"
 
 #include <asio_retry/async_hedge.hpp>
@@ -41,17 +43,11 @@ constexpr int callback_forms = 15, forms_with_handlers = 18;
 
 using namespace asio::experimental::awaitable_operators;
 
-error_code any_outcome(choices& dice) {
-    error_code const all[] = {
-        {}, {}, {}, asio::error::connection_refused, asio::error::operation_aborted, asio::error::eof};
-    return all[dice.below(6)];
-}
-
 /// What an attempt tells while it runs.
-void say(attempt const& which, choices& dice, duration unit) {
-    switch (dice.below(12)) {
+void say(attempt const& which, dice& d, duration unit) {
+    switch (d.below(12)) {
     case 0:
-        return which.heed(dice.one_in(4) ? pushback::never() : pushback::after(dice.below(4) * unit));
+        return which.heed(d.one_in(4) ? pushback::never() : pushback::after(d.below(4) * unit));
     case 1:
         return which.mark_healthy();
     case 2:
@@ -66,30 +62,24 @@ void say(attempt const& which, choices& dice, duration unit) {
 /// The attempts of one operation: what they have in common, whatever their form.
 struct script {
     place* where;
-    ending* told;
+    record* told;
     std::uint64_t seed;
     duration unit;
 
-    template <typename Handler>
-    void begin(Handler handler, attempt const& which) const {
-        choices dice(seed, which.number);
-        say(which, dice, unit);
-        error_code const ec = any_outcome(dice);
-        switch (dice.below(8)) {
-        case 0:
-            return std::move(handler)(ec, 1); // at once
-        case 1:
-        case 2:
-            return asio::post(where->io(), asio::append(std::move(handler), ec, 1));
-        default:
-            where->parked().park(std::move(handler), where->io(), *told, !dice.one_in(4));
-        }
+    attempt_plan begin(attempt const& which) const {
+        dice d(seed, which.number);
+        where->note(*told, "begin", static_cast<std::int64_t>(which.number));
+        say(which, d, unit);
+        return draw_shared_attempt(d, unit);
     }
 
     template <typename Token>
     auto initiate(attempt const& which, Token&& token) const {
         return asio::async_initiate<Token, void(error_code, int)>(
-            [self = *this, which](auto handler) { self.begin(std::move(handler), which); }, token);
+            [self = *this, which](auto handler) {
+                handled_attempt<decltype(handler)>::begin(std::move(handler), *self.told, self.begin(which));
+            },
+            token);
     }
 };
 
@@ -111,11 +101,11 @@ struct by_coroutine : script {
     asio::awaitable<int> operator()(attempt which) const { return run(*this, which); }
 
     static asio::awaitable<int> run(script self, attempt which) {
-        choices dice(self.seed + 1, which.number);
-        if (dice.one_in(3))
+        dice d(self.seed + 1, which.number);
+        if (d.one_in(3))
             co_await asio::post(asio::use_awaitable);
         int const value = co_await self.initiate(which, asio::use_awaitable);
-        if (dice.one_in(8))
+        if (d.one_in(8))
             throw std::runtime_error("an attempt throws");
         co_return value;
     }
@@ -127,11 +117,10 @@ struct coroutine_at_server : script {
 
 struct plain : script {
     error_code operator()(attempt which) const {
-        choices dice(seed, which.number);
-        say(which, dice, unit);
-        if (dice.one_in(8))
+        attempt_plan const plan = begin(which);
+        if (plan.end == fate::throws)
             throw std::runtime_error("an attempt throws");
-        return any_outcome(dice);
+        return plan.end == fate::success ? error_code() : plan.error;
     }
 };
 
@@ -139,8 +128,8 @@ struct plain : script {
 struct judge {
     std::uint64_t seed;
     judgement operator()(int) const {
-        choices dice(seed);
-        return dice.one_in(3) ? judge_http(dice.one_in(2) ? 503 : 404, "0") : judgement();
+        dice d(seed);
+        return d.one_in(3) ? judge_http(d.one_in(2) ? 503 : 404, "0") : judgement();
     }
 };
 
@@ -180,7 +169,7 @@ struct nested_coroutine {
 };
 
 /// A handler that somebody may cancel.
-auto on_strand(place& where, strand const& own, ending& told) {
+auto on_strand(place& where, strand const& own, record& told) {
     auto const signal = std::make_shared<asio::cancellation_signal>();
     where.add(cancel_button{signal, own});
     return asio::bind_cancellation_slot(signal->slot(),
@@ -275,8 +264,9 @@ private:
         case 16:
             return dice_.one_in(2) ? in_scope(by(by_coroutine()), "awaitable in a scope")
                                    : in_context(by(by_coroutine()), "awaitable");
-        default:
-            return in_context(connection(), "fresh_connection");
+        default: // by the system's clock
+            return where_->is_virtual() ? in_scope(by(by_token()), "token in a scope")
+                                        : in_context(connection(), "fresh_connection");
         }
     }
 
@@ -284,8 +274,8 @@ private:
     shared_things* shared_;
     duration unit_;
     strand own_;
-    choices dice_;
-    ending* told_ = nullptr;
+    dice dice_;
+    record* told_ = nullptr;
 };
 
 /// Later: in Boost 1.81 two awaitables that end as they begin must not be awaited at once.
@@ -295,16 +285,19 @@ asio::awaitable<void> retry_later(by_coroutine attempts, retry_policy policy) {
 }
 
 /// Awaits one operation, or two at once.
-asio::awaitable<void> session(place& where, shared_things& shared, ending& told, duration unit,
+asio::awaitable<void> session(place& where, shared_things& shared, record& told, duration unit,
                               std::uint64_t seed) {
-    choices dice(seed);
+    dice d(seed);
     co_await asio::post(asio::use_awaitable); // before that Asio lets no coroutine be cancelled
-    script const attempts{&where, &told, dice.seed(), unit};
+    script const attempts{&where, &told, d.seed(), unit};
     by_coroutine const plain_one{attempts};
     coroutine_at_server const one_at_server{attempts};
-    retry_policy const policy = shared.policy(dice);
-    hedge_policy const hedge = shared.hedge(dice);
-    std::shared_ptr<retry_scope> const scope = where.any_scope(dice);
+    retry_policy const policy = shared.policy(d);
+    hedge_policy const hedge = shared.hedge(d);
+    std::shared_ptr<retry_scope> held = where.any_scope(d);
+    retry_scope* const scope = held.get();
+    if (where.is_virtual()) // nobody destroys it before the operation begins
+        held.reset();
     constexpr char const* forms[] = {"awaited",
                                      "awaited in a scope",
                                      "awaited at endpoints",
@@ -314,10 +307,9 @@ asio::awaitable<void> session(place& where, shared_things& shared, ending& told,
                                      "awaited hedge at endpoints",
                                      "awaited fail_if",
                                      "two awaited at once"};
-    int const form = dice.below(9);
+    int const form = d.below(9);
     told.form = forms[form];
-    if (form != 8 &&
-        dice.one_in(2)) // what awaits two passes on the first emission alone, which has to end both
+    if (form != 8 && d.one_in(2)) // what awaits two passes on the first emission alone, which has to end both
         co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     switch (form) {
     case 0:
@@ -350,7 +342,7 @@ asio::awaitable<void> session(place& where, shared_things& shared, ending& told,
         break;
     }
     case 7: {
-        auto const judged = fail_if(plain_one, judge{dice.seed()});
+        auto const judged = fail_if(plain_one, judge{d.seed()});
         co_await async_retry(judged, policy);
         break;
     }
@@ -381,28 +373,28 @@ void tick(std::shared_ptr<looping_ticker> const& one, place& where) {
 
 } // namespace
 
-void start_operation(place& where, shared_things& shared, choices& dice, duration unit) {
+void start_operation(place& where, shared_things& shared, dice& d, duration unit) {
     strand const own = asio::make_strand(where.io());
-    std::uint64_t const seed = dice.seed();
-    if (!may_erase_strands || !dice.one_in(3))
+    std::uint64_t const seed = d.seed();
+    if (!may_erase_strands || !d.one_in(3))
         return asio::post(own, starter(where, shared, unit, own, seed));
     asio::post(own, [&where, &shared, unit, own, seed] { // nobody emits before a coroutine has begun
-        ending& told = where.expect("coroutine");
+        record& told = where.expect("coroutine");
         asio::co_spawn(own, session(where, shared, told, unit, seed), on_strand(where, own, told));
     });
 }
 
-void use_tickers(place& where, shared_things& shared, choices& dice) {
+void use_tickers(place& where, shared_things& shared, dice& d) {
     if (!may_erase_strands)
         return;
-    auto const one = where.any_ticker(dice);
-    if (!one || dice.one_in(3)) {
+    auto const one = where.any_ticker(d);
+    if (!one || d.one_in(3)) {
         auto const made = std::make_shared<looping_ticker>(asio::make_strand(where.io()),
-                                                           shared.policy_of_ticker(dice), 1 + dice.below(4));
+                                                           shared.policy_of_ticker(d), 1 + d.below(4));
         where.add(made);
         return asio::post(made->where, [made, &where] { tick(made, where); });
     }
-    switch (dice.below(3)) {
+    switch (d.below(3)) {
     case 0:
         return asio::post(one->where, [one] { one->ticker.stop(); });
     case 1:
@@ -412,20 +404,23 @@ void use_tickers(place& where, shared_things& shared, choices& dice) {
     }
 }
 
-void block(place& where, shared_things& shared, choices& dice, duration unit,
+void block(place& where, shared_things& shared, dice& d, duration unit,
            std::function<void(duration)> const& advance) {
-    plain const attempts{{&where, nullptr, dice.seed(), unit}};
+    record& told = where.expect("blocking retry");
+    witness const handler(told);
+    plain const attempts{{&where, &told, d.seed(), unit}};
     auto const faulty = inject(attempts, shared.faults());
-    retry_policy const policy = shared.policy(dice).total_timeout(8 * unit);
+    retry_policy const policy = shared.policy(d).total_timeout(8 * unit);
     try {
         if (where.time()) {
-            virtual_waits waits{where, advance, dice.seed()};
+            virtual_waits waits{where, advance, d.seed()};
             static_cast<void>(retry(faulty, policy, waits));
         } else {
             static_cast<void>(retry(faulty, policy));
         }
     } catch (std::exception const&) {
     }
+    handler();
 }
 
 } // namespace asio_retry::world

@@ -24,7 +24,8 @@ constexpr char const* texts[] = {
     "b = constant(1ms) max_attempts(5)\na = constant(1ms) total_timeout(5ms)\nc = max_attempts(1)",
 };
 
-circuit_breaker_options sensitive_breaker(duration unit) {
+/// The spread depends on how many breakers the process has made before.
+circuit_breaker_options sensitive_breaker(duration unit, bool is_spread) {
     circuit_breaker_options options;
     options.min_attempts = 4;
     options.consecutive = 4;
@@ -32,14 +33,16 @@ circuit_breaker_options sensitive_breaker(duration unit) {
     options.open_for = 4 * unit;
     options.open_cap = 16 * unit;
     options.probes = 2;
+    if (!is_spread)
+        options.open_spread = 0;
     return options;
 }
 
-std::vector<int> some_servers(choices& dice) {
+std::vector<int> some_servers(dice& d) {
     std::vector<int> all(6);
     std::iota(all.begin(), all.end(), 1);
-    std::ranges::shuffle(all, std::mt19937_64(dice.seed()));
-    all.resize(static_cast<std::size_t>(2 + dice.below(3)));
+    std::ranges::shuffle(all, std::mt19937_64(d.seed()));
+    all.resize(static_cast<std::size_t>(2 + d.below(3)));
     return all;
 }
 
@@ -60,24 +63,24 @@ trace_options half_of_them(std::uint64_t seed) {
 
 } // namespace
 
-shared_things::shared_things(choices& dice, duration unit)
+shared_things::shared_things(dice& d, duration unit, bool is_repeated)
     : unit_(unit)
-    , sensitive_(sensitive_breaker(unit))
+    , sensitive_(sensitive_breaker(unit, !is_repeated))
     , by_key_([this] { return std::make_shared<audited_gate>(std::make_shared<circuit_breaker>(sensitive_)); },
               8)
-    , servers_(std::make_shared<endpoint_set<int>>(some_servers(dice), fragile_servers(sensitive_)))
-    , traces_(std::make_shared<retry_traces>(half_of_them(dice.seed())))
+    , servers_(std::make_shared<endpoint_set<int>>(some_servers(d), fragile_servers(sensitive_)))
+    , traces_(std::make_shared<retry_traces>(half_of_them(d.seed())))
     , book_(texts[0]) {
-    make_gates(dice);
+    make_gates(d);
 }
 
 std::shared_ptr<retry_gate> shared_things::add(std::shared_ptr<retry_gate> gate) {
     return gates_.emplace_back(std::make_shared<audited_gate>(std::move(gate)));
 }
 
-void shared_things::make_gates(choices& dice) {
-    auto const n = [&dice](int least, int greatest) {
-        return static_cast<std::uint32_t>(least + dice.below(greatest - least + 1));
+void shared_things::make_gates(dice& d) {
+    auto const n = [&d](int least, int greatest) {
+        return static_cast<std::uint32_t>(least + d.below(greatest - least + 1));
     };
     retry_budget_options earned;
     earned.initial = 20;
@@ -86,7 +89,7 @@ void shared_things::make_gates(choices& dice) {
     of_fleet.interval = unit_;
     of_fleet.lease = 8 * unit_;
     adaptive_throttle_options of_throttle;
-    of_throttle.seed = dice.seed() | 1;
+    of_throttle.seed = d.seed() | 1;
     aimd_options narrow;
     narrow.initial = n(1, 4);
     narrow.greatest = 6;
@@ -115,99 +118,98 @@ void shared_things::make_gates(choices& dice) {
     };
     for (int i = 0; i != 6; ++i) {
         auto chosen = all;
-        std::ranges::shuffle(chosen, std::mt19937_64(dice.seed()));
-        chosen.resize(static_cast<std::size_t>(2 + dice.below(4)));
+        std::ranges::shuffle(chosen, std::mt19937_64(d.seed()));
+        chosen.resize(static_cast<std::size_t>(2 + d.below(4)));
         chains_.push_back(all_gates(std::move(chosen)));
     }
 }
 
-std::shared_ptr<retry_gate> shared_things::some_gates(choices& dice) {
-    switch (dice.below(4)) {
+std::shared_ptr<retry_gate> shared_things::some_gates(dice& d) {
+    switch (d.below(4)) {
     case 0:
         return nullptr;
     case 1:
-        return dice.any_of(gates_);
+        return d.any_of(gates_);
     case 2:
-        return all_gates(
-            {by_key_.at(std::string(1, static_cast<char>('a' + dice.below(6)))), dice.any_of(chains_)});
+        return all_gates({by_key_.at(std::string(1, static_cast<char>('a' + d.below(6)))), d.any_of(chains_)});
     default:
-        return dice.any_of(chains_);
+        return d.any_of(chains_);
     }
 }
 
-std::shared_ptr<retry_observer> shared_things::some_observers(choices& dice) {
+std::shared_ptr<retry_observer> shared_things::some_observers(dice& d) {
     std::vector<std::shared_ptr<retry_observer>> all = {metrics_, stories_};
-    if (dice.one_in(2))
+    if (d.one_in(2))
         all.push_back(traces_);
-    if (dice.one_in(4))
+    if (d.one_in(4))
         all.push_back(traces_->request("00-0123456789abcdef0123456789abcdef-0123456789abcdef-01"));
     return all_observers(std::move(all));
 }
 
-retry_policy shared_things::policy(choices& dice) {
-    retry_policy result = dice.one_in(3) ? book_[dice.one_in(2) ? "a" : "b"] : retry_policy();
-    if (!dice.one_in(3))
-        result = result.backoff(constant((1 + dice.below(3)) * unit_)).max_attempts(1 + dice.below(5));
-    if (auto gates = some_gates(dice))
+retry_policy shared_things::policy(dice& d) {
+    retry_policy result = d.one_in(3) ? book_[d.one_in(2) ? "a" : "b"] : retry_policy();
+    if (!d.one_in(3))
+        result = result.backoff(constant((1 + d.below(3)) * unit_)).max_attempts(1 + d.below(5));
+    if (auto gates = some_gates(d))
         result = result.gate(std::move(gates));
-    result = result.observe(some_observers(dice)).retry_if(any_failure);
-    if (dice.one_in(2))
+    result = result.observe(some_observers(d)).retry_if(any_failure);
+    if (d.one_in(2))
         result = result.wait_when_refused();
-    if (dice.one_in(3))
-        result = result.attempt_timeout((1 + dice.below(8)) * unit_);
-    if (dice.one_in(4))
-        result = result.total_timeout((1 + dice.below(30)) * unit_);
-    if (dice.one_in(6))
-        result = result.setup_timeout((1 + dice.below(8)) * unit_);
-    if (dice.one_in(6))
-        result = result.idle_timeout((1 + dice.below(8)) * unit_);
-    if (dice.one_in(6))
+    if (d.one_in(3))
+        result = result.attempt_timeout((1 + d.below(8)) * unit_);
+    if (d.one_in(4))
+        result = result.total_timeout((1 + d.below(30)) * unit_);
+    if (d.one_in(6))
+        result = result.setup_timeout((1 + d.below(8)) * unit_);
+    if (d.one_in(6))
+        result = result.idle_timeout((1 + d.below(8)) * unit_);
+    if (d.one_in(6))
         result = result.deliver_at_once();
-    if (dice.one_in(6))
+    if (d.one_in(6))
         result = result.reset_after(4 * unit_);
-    if (dice.one_in(4))
-        result = result.pushback_limit(8 * unit_, dice.one_in(2) ? over_limit::stop : over_limit::clamp);
-    if (dice.one_in(3))
+    if (d.one_in(4))
+        result = result.pushback_limit(8 * unit_, d.one_in(2) ? over_limit::stop : over_limit::clamp);
+    if (d.one_in(3))
         result = result.retry_when_nested();
-    if (dice.one_in(4))
+    if (d.one_in(4))
         result = result.allow_total_cancellation();
-    if (dice.one_in(4))
-        result = result.priority(dice.one_in(2) ? request_priority::low : request_priority::high);
+    if (d.one_in(4))
+        result = result.priority(d.one_in(2) ? request_priority::low : request_priority::high);
     return result;
 }
 
-retry_policy shared_things::policy_of_ticker(choices& dice) {
-    return policy(dice).gate(ticks_);
+retry_policy shared_things::policy_of_ticker(dice& d) {
+    return policy(d).gate(ticks_);
 }
 
-hedge_policy shared_things::hedge(choices& dice) {
-    hedge_policy result = dice.one_in(3) ? hedge_policy(latency_) : hedge_policy(dice.below(4) * unit_);
-    result = result.max_attempts(1 + dice.below(4)).observe(some_observers(dice));
-    if (auto gates = some_gates(dice))
+hedge_policy shared_things::hedge(dice& d) {
+    hedge_policy result = d.one_in(3) ? hedge_policy(latency_) : hedge_policy(d.below(4) * unit_);
+    result = result.max_attempts(1 + d.below(4)).observe(some_observers(d));
+    if (auto gates = some_gates(d))
         result = result.gate(std::move(gates));
-    if (dice.one_in(3))
+    if (d.one_in(3))
         result = result.deliver_at_once();
-    if (dice.one_in(3))
-        result = result.total_timeout((1 + dice.below(12)) * unit_);
+    if (d.one_in(3))
+        result = result.total_timeout((1 + d.below(12)) * unit_);
     return result;
 }
 
-void shared_things::change(choices& dice, time_point now) {
-    switch (dice.below(7)) {
+void shared_things::change(dice& d, time_point now) {
+    switch (d.below(7)) {
     case 0:
         try {
-            book_.reload(texts[dice.below(3)]);
+            book_.reload(texts[d.below(3)]);
         } catch (policy_syntax_error const&) { // a name of the third text is missing
         }
         return;
     case 1:
-        return servers_->assign(some_servers(dice));
+        return servers_->assign(some_servers(d));
     case 2:
-        return change_faults(dice);
+        return change_faults(d);
     case 3:
-        return change_breaker(dice, now);
+        return change_breaker(d, now);
     case 4:
-        return answer_fleet(dice, now);
+        return answer_fleet(d, now);
     case 5:
         return servers_->for_each([](int, endpoint_status const&) {}, now);
     default:
@@ -216,8 +218,8 @@ void shared_things::change(choices& dice, time_point now) {
     }
 }
 
-void shared_things::change_faults(choices& dice) {
-    switch (dice.below(3)) {
+void shared_things::change_faults(dice& d) {
+    switch (d.below(3)) {
     case 0:
         return faults_->enable();
     case 1:
@@ -228,64 +230,66 @@ void shared_things::change_faults(choices& dice) {
         options.lost_answers = {0.1, asio::error::eof};
         options.delays = {0.2, {}, 4 * unit_};
         options.hangs = 0.1;
-        options.seed = dice.seed();
+        options.seed = d.seed();
         faults_->update(options);
     }
 }
 
-void shared_things::change_breaker(choices& dice, time_point now) {
-    switch (dice.below(3)) {
+void shared_things::change_breaker(dice& d, time_point now) {
+    switch (d.below(3)) {
     case 0:
         return breaker_->isolate(now);
     case 1:
         return breaker_->reset(now);
     default:
         circuit_breaker_options options = sensitive_;
-        options.probes = static_cast<std::uint32_t>(1 + dice.below(4));
-        options.consecutive = static_cast<std::uint32_t>(2 + dice.below(4));
+        options.probes = static_cast<std::uint32_t>(1 + d.below(4));
+        options.consecutive = static_cast<std::uint32_t>(2 + d.below(4));
         breaker_->update(options);
     }
 }
 
-void shared_things::answer_fleet(choices& dice, time_point now) {
+void shared_things::answer_fleet(dice& d, time_point now) {
     if (!fleet_->poll(now))
         return;
-    if (dice.one_in(4))
+    if (d.one_in(4))
         fleet_->on_unavailable(now);
     else
-        fleet_->on_granted(static_cast<std::uint32_t>(dice.below(6)), now);
+        fleet_->on_granted(static_cast<std::uint32_t>(d.below(6)), now);
 }
 
-void shared_things::audit(std::vector<std::string>& violations) const {
-    audit_gates(violations);
-    audit_observers(violations);
+void shared_things::audit(violations& found, trace& written) const {
+    for (observation const& each : stories_->events)
+        written.add(each.took, each.attempt, "heard", static_cast<int>(each.what), each.error.value());
+    audit_gates(found);
+    audit_observers(found);
     servers_->for_each([&](int server, endpoint_status const& status) {
         if (status.in_flight != 0)
-            violations.push_back("endpoint " + std::to_string(server) + " has attempts in flight");
+            found.add("endpoint " + std::to_string(server) + " has attempts in flight");
     });
 }
 
-void shared_things::audit_gates(std::vector<std::string>& violations) const {
+void shared_things::audit_gates(violations& found) const {
     auto const look_at = [&](audited_gate const& gate) {
         if (std::string const imbalance = gate.imbalance(); !imbalance.empty())
-            violations.push_back(imbalance);
+            found.add(imbalance);
     };
     for (auto const& each : gates_)
         look_at(*each);
     by_key_.for_each([&](std::string const&, audited_gate const& gate) { look_at(gate); });
     for (auto const& each : queues_)
         if (each->in_flight() != 0 || each->queued() != 0)
-            violations.push_back("a queue has " + std::to_string(each->in_flight()) + " attempts in flight, " +
-                                 std::to_string(each->queued()) + " operations");
+            found.add("a queue has " + std::to_string(each->in_flight()) + " attempts in flight, " +
+                      std::to_string(each->queued()) + " operations");
     if (share_->retries() != 0 || share_->in_flight() != 0)
-        violations.push_back("share_budget counts attempts that have ended");
+        found.add("share_budget counts attempts that have ended");
 }
 
-void shared_things::audit_observers(std::vector<std::string>& violations) const {
+void shared_things::audit_observers(violations& found) const {
     if (!stories_->fault.empty())
-        violations.push_back("observers: " + stories_->fault);
+        found.add("observers: " + stories_->fault);
     if (!stories_->is_complete())
-        violations.push_back("observers: an operation did not end");
+        found.add("observers: an operation did not end");
     retry_counts const counts = metrics_->counts();
     std::uint64_t operations = 0, attempts = 0, refused = 0;
     for (observation const& each : stories_->events) {
@@ -295,11 +299,11 @@ void shared_things::audit_observers(std::vector<std::string>& violations) const 
     }
     if (counts.pending != 0 || counts.operations != operations || counts.attempts != attempts ||
         counts.refused != refused)
-        violations.push_back("metrics and events disagree");
+        found.add("metrics and events disagree");
     if (std::accumulate(counts.ended.begin(), counts.ended.end(), std::uint64_t(0)) != operations)
-        violations.push_back("metrics: operations have no end");
+        found.add("metrics: operations have no end");
     if (std::accumulate(counts.failures.begin(), counts.failures.end(), counts.abandoned) != attempts)
-        violations.push_back("metrics: attempts have no end");
+        found.add("metrics: attempts have no end");
 }
 
 } // namespace asio_retry::world

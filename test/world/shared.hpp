@@ -2,7 +2,9 @@
 
 #include "support/recording_observer.hpp"
 #include "world/audited_gate.hpp"
-#include "world/choices.hpp"
+#include "world/dice.hpp"
+#include "world/record.hpp"
+#include "world/trace.hpp"
 
 #include <asio_retry/fault_plan.hpp>
 #include <asio_retry/hedge_policy.hpp>
@@ -29,23 +31,23 @@ namespace asio_retry::world {
 /// What the operations of all contexts share, and what anybody may change at any time.
 class shared_things {
 public:
-    /// `unit` is a short delay.
-    shared_things(choices& dice, duration unit);
+    /// `unit` is a short delay. If the round is repeated, nothing depends on what the process has done before.
+    shared_things(dice& d, duration unit, bool is_repeated);
 
-    retry_policy policy(choices& dice);
-    hedge_policy hedge(choices& dice);
-    retry_policy policy_of_ticker(choices& dice);
+    retry_policy policy(dice& d);
+    hedge_policy hedge(dice& d);
+    retry_policy policy_of_ticker(dice& d);
 
     /// One of the things that a program does while its operations run.
-    void change(choices& dice, time_point now);
+    void change(dice& d, time_point now);
 
     std::shared_ptr<endpoint_set<int>> const& servers() const noexcept { return servers_; }
     std::shared_ptr<fault_plan> const& faults() const noexcept { return faults_; }
 
     void end_faults() noexcept { faults_->disable(); }
 
-    /// When no operation is left.
-    void audit(std::vector<std::string>& violations) const;
+    /// When no operation is left. Writes down what the observers have heard.
+    void audit(violations& found, trace& written) const;
 
     std::uint64_t attempts() const noexcept { return metrics_->counts().attempts; }
 
@@ -53,14 +55,14 @@ private:
     using queue = concurrency_limit<aimd>;
 
     std::shared_ptr<retry_gate> add(std::shared_ptr<retry_gate> gate);
-    void make_gates(choices& dice);
-    std::shared_ptr<retry_gate> some_gates(choices& dice);
-    std::shared_ptr<retry_observer> some_observers(choices& dice);
-    void change_faults(choices& dice);
-    void change_breaker(choices& dice, time_point now);
-    void answer_fleet(choices& dice, time_point now);
-    void audit_gates(std::vector<std::string>& violations) const;
-    void audit_observers(std::vector<std::string>& violations) const;
+    void make_gates(dice& d);
+    std::shared_ptr<retry_gate> some_gates(dice& d);
+    std::shared_ptr<retry_observer> some_observers(dice& d);
+    void change_faults(dice& d);
+    void change_breaker(dice& d, time_point now);
+    void answer_fleet(dice& d, time_point now);
+    void audit_gates(violations& found) const;
+    void audit_observers(violations& found) const;
 
     duration const unit_;
     circuit_breaker_options const sensitive_;

@@ -1,9 +1,9 @@
 #include <asio_retry/traffic/hedge_machine.hpp>
 
 #include "support/elements.hpp"
-#include "support/hedge_script.hpp"
 #include "support/message_of.hpp"
 #include "support/recording_gate.hpp"
+#include "support/script.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 #include <asio_retry/traffic/hedge_machine.hpp>
 
 #include "support/elements.hpp"
-#include "support/hedge_script.hpp"
 #include "support/recording_gate.hpp"
+#include "support/script.hpp"
 #include "support/split_mix_64.hpp"
 
 #include <asio_retry/traffic/retry_budget.hpp>
@@ -22,24 +22,17 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-struct guarded_hedge {
-    explicit guarded_hedge(hedge_policy const& policy = hedge_policy(10ms))
-        : script(policy.gate(gate)) {}
-    std::shared_ptr<recording_gate> gate = std::make_shared<recording_gate>();
-    hedge_script script;
-};
-
 // Each further attempt costs one token; the winner succeeded and losers are abandoned, when they end.
 TEST(decision_30, each_extra_attempt_costs_a_token) {
-    guarded_hedge hedge;
-    hedge.script.start();
+    gated_hedge hedge;
+    hedge.start();
     EXPECT_THAT(hedge.gate->told, elements("admit 1"));
-    hedge.script.go_on(10);
+    hedge.go_on(10);
     EXPECT_THAT(hedge.gate->told, elements("admit 1", "acquire transient", "admit 2"));
     hedge.gate->told.clear();
-    hedge.script.succeed(2, 11);
+    hedge.succeed(2, 11);
     EXPECT_THAT(hedge.gate->told, elements("succeeded 2"));
-    hedge.script.succeed(1, 12);
+    hedge.succeed(1, 12);
     EXPECT_THAT(hedge.gate->told, elements("succeeded 2", "abandoned 1"));
     EXPECT_TRUE(hedge.gate->is_balanced());
     EXPECT_EQ(hedge.gate->ends[0].after, failure_kind::transient);
@@ -50,54 +43,54 @@ TEST(decision_30, each_extra_attempt_costs_a_token) {
 // A gate is told of a defeat only where the loser began earlier: another one that began with the winner, or
 // after it, may be as fast.
 TEST(decision_30, one_that_began_before_the_winner_is_beaten) {
-    guarded_hedge hedge(hedge_policy(10ms).max_attempts(3));
-    hedge.script.start();
-    hedge.script.go_on(10);
-    hedge.script.go_on(20);
-    hedge.script.succeed(2, 25);
-    hedge.script.drop(1, 26);
-    hedge.script.drop(3, 27);
+    gated_hedge hedge(hedge_policy(10ms).max_attempts(3));
+    hedge.start();
+    hedge.go_on(10);
+    hedge.go_on(20);
+    hedge.succeed(2, 25);
+    hedge.drop(1, 26);
+    hedge.drop(3, 27);
     ASSERT_EQ(hedge.gate->ends.size(), 3u);
     EXPECT_FALSE(hedge.gate->ends[0].is_beaten) << "the winner";
     EXPECT_TRUE(hedge.gate->ends[1].is_beaten);
     EXPECT_FALSE(hedge.gate->ends[2].is_beaten);
 
-    guarded_hedge together(hedge_policy(0ms));
-    together.script.start();
-    together.script.succeed(2, 5);
-    together.script.drop(1, 6);
+    gated_hedge together(hedge_policy(0ms));
+    together.start();
+    together.succeed(2, 5);
+    together.drop(1, 6);
     EXPECT_FALSE(together.gate->ends[1].is_beaten);
 
-    guarded_hedge cancelled;
-    cancelled.script.start();
-    cancelled.script.go_on(10);
-    cancelled.script.machine.cancel(true);
-    cancelled.script.drop(1, 11);
+    gated_hedge cancelled;
+    cancelled.start();
+    cancelled.go_on(10);
+    cancelled.machine.cancel(true);
+    cancelled.drop(1, 11);
     EXPECT_FALSE(cancelled.gate->ends[0].is_beaten);
 }
 
 // Another attempt was to come after 10 s, but then the peer said never.
 TEST(decision_26, a_token_is_given_back_as_soon_as_no_attempt_can_follow) {
-    guarded_hedge hedge(hedge_policy(10ms).max_attempts(4));
-    hedge.script.start();
-    hedge.script.go_on(10);
-    hedge.script.go_on(20);
-    hedge.script.machine.heed(1, pushback::after(10s));
-    hedge.script.fail(1, 21);
+    gated_hedge hedge(hedge_policy(10ms).max_attempts(4));
+    hedge.start();
+    hedge.go_on(10);
+    hedge.go_on(20);
+    hedge.machine.heed(1, pushback::after(10s));
+    hedge.fail(1, 21);
     EXPECT_EQ(hedge.gate->told.back(), "acquire transient");
-    hedge.script.machine.heed(2, pushback::never());
-    EXPECT_EQ(hedge.script.fail(2, 22), "wait") << "for 3";
+    hedge.machine.heed(2, pushback::never());
+    EXPECT_EQ(hedge.fail(2, 22), "wait") << "for 3";
     EXPECT_EQ(hedge.gate->told.back(), "give_back transient");
 }
 
 // Nobody asks the machine between two failures that come at once.
 struct two_at_once : testing::Test {
-    guarded_hedge hedge{hedge_policy(10ms).max_attempts(4)};
-    hedge_machine& machine = hedge.script.machine;
+    gated_hedge hedge{hedge_policy(10ms).max_attempts(4)};
+    hedge_machine& machine = hedge.machine;
 
     two_at_once() {
-        hedge.script.start();
-        hedge.script.go_on(10);
+        hedge.start();
+        hedge.go_on(10);
         hedge.gate->told.clear();
     }
     void fail(std::uint64_t number) {
@@ -108,16 +101,16 @@ struct two_at_once : testing::Test {
 TEST_F(two_at_once, make_one_attempt_ready) {
     fail(1);
     fail(2);
-    EXPECT_EQ(hedge.script.go_on(11), "begin 3, wait until 21");
+    EXPECT_EQ(hedge.go_on(11), "begin 3, wait until 21");
     EXPECT_THAT(hedge.gate->told,
                 elements("failed 1 transient", "acquire transient", "admit 3", "failed 2 transient"));
-    EXPECT_EQ(hedge.script.succeed(3, 12), "deliver 3 succeeded, done");
+    EXPECT_EQ(hedge.succeed(3, 12), "deliver 3 succeeded, done");
     EXPECT_TRUE(hedge.gate->is_balanced());
 }
 
 TEST_F(two_at_once, leave_none_ready_if_the_second_succeeds) {
     fail(1);
-    EXPECT_EQ(hedge.script.succeed(2, 11), "deliver 2 succeeded, done");
+    EXPECT_EQ(hedge.succeed(2, 11), "deliver 2 succeeded, done");
     EXPECT_TRUE(hedge.gate->is_balanced());
 }
 
@@ -125,7 +118,7 @@ TEST_F(two_at_once, make_none_ready_if_the_second_says_never) {
     fail(1);
     machine.heed(2, pushback::never());
     fail(2);
-    EXPECT_EQ(hedge.script.go_on(11), "deliver 2 pushback, done");
+    EXPECT_EQ(hedge.go_on(11), "deliver 2 pushback, done");
     EXPECT_EQ(hedge.gate->told.back(), "give_back transient");
     EXPECT_TRUE(hedge.gate->is_balanced());
 }
@@ -134,47 +127,47 @@ TEST_F(two_at_once, make_none_ready_before_the_second_says) {
     fail(1);
     machine.heed(2, pushback::after(10s));
     fail(2);
-    EXPECT_EQ(hedge.script.go_on(11), "wait until 10011");
-    EXPECT_EQ(hedge.script.go_on(10011), "begin 3, wait until 10021");
-    EXPECT_EQ(hedge.script.succeed(3, 10012), "deliver 3 succeeded, done");
+    EXPECT_EQ(hedge.go_on(11), "wait until 10011");
+    EXPECT_EQ(hedge.go_on(10011), "begin 3, wait until 10021");
+    EXPECT_EQ(hedge.succeed(3, 10012), "deliver 3 succeeded, done");
     EXPECT_TRUE(hedge.gate->is_balanced());
 }
 
 TEST(hedge_machine_gates, the_others_failed) {
-    guarded_hedge hedge;
-    hedge.script.start();
-    hedge.script.fail(1, 1);
-    hedge.script.fail(2, 2, verdict::failure(detail::aborted_error()));
+    gated_hedge hedge;
+    hedge.start();
+    hedge.fail(1, 1);
+    hedge.fail(2, 2, verdict::failure(detail::aborted_error()));
     EXPECT_THAT(hedge.gate->told,
                 elements("admit 1", "failed 1 transient", "acquire transient", "admit 2", "abandoned 2"));
 }
 
 TEST(decision_26, a_drain_gives_back_the_token_for_an_attempt_that_would_have_followed) {
-    guarded_hedge hedge(hedge_policy(10ms).max_attempts(3));
-    hedge.script.start();
-    hedge.script.go_on(10);
-    hedge.script.machine.heed(1, pushback::after(10s));
-    hedge.script.fail(1, 11);
-    hedge.script.machine.drain();
-    hedge.script.go_on(12);
+    gated_hedge hedge(hedge_policy(10ms).max_attempts(3));
+    hedge.start();
+    hedge.go_on(10);
+    hedge.machine.heed(1, pushback::after(10s));
+    hedge.fail(1, 11);
+    hedge.machine.drain();
+    hedge.go_on(12);
     EXPECT_EQ(hedge.gate->told.back(), "give_back transient");
 }
 
 TEST(hedge_machine_gates, nobody_is_asked_for_another_attempt_in_a_drain) {
-    guarded_hedge hedge(hedge_policy(10ms).max_attempts(3));
-    hedge.script.start();
-    hedge.script.go_on(10);
-    hedge.script.machine.drain();
-    hedge.script.fail(1, 11);
+    gated_hedge hedge(hedge_policy(10ms).max_attempts(3));
+    hedge.start();
+    hedge.go_on(10);
+    hedge.machine.drain();
+    hedge.fail(1, 11);
     EXPECT_EQ(hedge.gate->told.back(), "failed 1 transient");
 }
 
 TEST(hedge_machine_gates, a_drain_does_not_take_a_cancellation_back) {
-    guarded_hedge hedge;
-    hedge.script.start();
-    hedge.script.machine.cancel(true);
-    hedge.script.machine.drain();
-    hedge.script.fail(1, 6);
+    gated_hedge hedge;
+    hedge.start();
+    hedge.machine.cancel(true);
+    hedge.machine.drain();
+    hedge.fail(1, 6);
     EXPECT_EQ(hedge.gate->told.back(), "abandoned 1");
 }
 
@@ -197,74 +190,74 @@ TEST(hedge_machine_gates, one_that_goes_gives_back_what_it_holds) {
 }
 
 TEST(hedge_machine_gates, one_that_begins_at_its_deadline_asks_for_nothing) {
-    guarded_hedge hedge(hedge_policy(10ms).deadline(noon));
-    EXPECT_EQ(hedge.script.start(), "deliver 0 deadline, done");
+    gated_hedge hedge(hedge_policy(10ms).deadline(noon));
+    EXPECT_EQ(hedge.start(), "deliver 0 deadline, done");
     EXPECT_EQ(hedge.gate->told.size(), 0u);
 }
 
 // A budget that refuses harms nobody who runs.
 TEST(decision_27, where_the_budget_refuses_those_in_flight_go_on) {
-    guarded_hedge hedge;
+    gated_hedge hedge;
     hedge.gate->grants = {false};
-    hedge.script.start();
-    EXPECT_EQ(hedge.script.go_on(10), "wait");
-    EXPECT_EQ(hedge.script.go_on(50), "wait") << "and it is not asked again";
+    hedge.start();
+    EXPECT_EQ(hedge.go_on(10), "wait");
+    EXPECT_EQ(hedge.go_on(50), "wait") << "and it is not asked again";
     EXPECT_THAT(hedge.gate->told, elements("admit 1", "no lease transient"));
-    EXPECT_EQ(hedge.script.succeed(1, 60), "deliver 1 succeeded, done");
-    guarded_hedge failed;
+    EXPECT_EQ(hedge.succeed(1, 60), "deliver 1 succeeded, done");
+    gated_hedge failed;
     failed.gate->grants = {false};
-    failed.script.start();
-    EXPECT_EQ(failed.script.fail(1, 1), "deliver 1 budget, done");
-    EXPECT_TRUE(failed.script.kept);
+    failed.start();
+    EXPECT_EQ(failed.fail(1, 1), "deliver 1 budget, done");
+    EXPECT_TRUE(failed.kept);
 }
 
 TEST(hedge_machine_gates, an_attempt_that_may_not_begin_is_given_back) {
-    guarded_hedge hedge;
+    gated_hedge hedge;
     hedge.gate->refusals = {std::nullopt, 1ms};
-    hedge.script.start();
-    EXPECT_EQ(hedge.script.go_on(10), "wait");
+    hedge.start();
+    EXPECT_EQ(hedge.go_on(10), "wait");
     EXPECT_THAT(hedge.gate->told, elements("admit 1", "acquire transient", "refuse 2", "give_back transient"));
-    EXPECT_EQ(hedge.script.fail(1, 11), "deliver 1 refused, done") << "with its own error";
-    EXPECT_FALSE(hedge.script.delivered.error);
+    EXPECT_EQ(hedge.fail(1, 11), "deliver 1 refused, done") << "with its own error";
+    EXPECT_FALSE(hedge.delivered.error);
 }
 
 TEST(hedge_machine_gates, hear_of_a_failure_about_which_the_predicate_throws_as_of_any) {
-    guarded_hedge hedge(
+    gated_hedge hedge(
         hedge_policy(10ms).retry_if([](error_code) -> bool { throw std::runtime_error("mine"); }));
-    hedge.script.start();
-    EXPECT_EQ(hedge.script.fail(1, 1), "deliver 0 not_retryable, done");
+    hedge.start();
+    EXPECT_EQ(hedge.fail(1, 1), "deliver 0 not_retryable, done");
     EXPECT_THAT(hedge.gate->told, elements("admit 1", "failed 1 transient"));
-    EXPECT_EQ(hedge.script.delivered.error, error::predicate_threw);
+    EXPECT_EQ(hedge.delivered.error, error::predicate_threw);
 }
 
 TEST(hedge_machine_gates, a_first_attempt_that_may_not_begin_ends_it) {
-    guarded_hedge hedge;
+    gated_hedge hedge;
     hedge.gate->refusals = {1ms};
-    EXPECT_EQ(hedge.script.start(), "deliver 0 refused, done");
-    EXPECT_EQ(hedge.script.delivered.error, error::circuit_open);
+    EXPECT_EQ(hedge.start(), "deliver 0 refused, done");
+    EXPECT_EQ(hedge.delivered.error, error::circuit_open);
 }
 
 TEST(hedge_machine_gates, those_that_a_limit_stops_took_too_long) {
-    guarded_hedge hedge(hedge_policy(10ms).total_timeout(5ms));
-    hedge.script.start();
-    hedge.script.go_on(5);
-    hedge.script.fail(1, 6, verdict::failure(detail::aborted_error()));
+    gated_hedge hedge(hedge_policy(10ms).total_timeout(5ms));
+    hedge.start();
+    hedge.go_on(5);
+    hedge.fail(1, 6, verdict::failure(detail::aborted_error()));
     EXPECT_THAT(hedge.gate->told, elements("admit 1", "failed 1 timeout"));
 }
 
 TEST(hedge_machine_gates, those_that_the_caller_cancels_are_abandoned) {
-    guarded_hedge hedge;
-    hedge.script.start();
-    hedge.script.machine.cancel(true);
-    hedge.script.fail(1, 6);
+    gated_hedge hedge;
+    hedge.start();
+    hedge.machine.cancel(true);
+    hedge.fail(1, 6);
     EXPECT_THAT(hedge.gate->told, elements("admit 1", "abandoned 1"));
 }
 
 TEST(hedge_machine_gates, a_hook_that_throws_or_cancels_costs_nothing) {
-    guarded_hedge thrown(hedge_policy(10ms).on_hedge([](std::uint64_t) { throw std::runtime_error("no"); }));
-    thrown.script.start();
-    thrown.script.go_on(10);
-    thrown.script.fail(1, 11);
+    gated_hedge thrown(hedge_policy(10ms).on_hedge([](std::uint64_t) { throw std::runtime_error("no"); }));
+    thrown.start();
+    thrown.go_on(10);
+    thrown.fail(1, 11);
     EXPECT_THAT(thrown.gate->told, elements("admit 1", "acquire transient", "admit 2", "abandoned 2",
                                             "give_back transient", "abandoned 1"));
     EXPECT_TRUE(thrown.gate->is_balanced());
@@ -281,15 +274,15 @@ TEST(hedge_machine_gates, one_that_measures_no_time_is_told_none) {
 }
 
 TEST(hedge_machine_gates, an_abandoned_attempt_says_when_it_was_let_in) {
-    guarded_hedge hedge(hedge_policy(10ms).max_attempts(3).on_hedge([](std::uint64_t number) {
+    gated_hedge hedge(hedge_policy(10ms).max_attempts(3).on_hedge([](std::uint64_t number) {
         if (number == 3)
             throw std::runtime_error("no");
     }));
-    hedge.script.start();
-    hedge.script.go_on(10);
-    hedge.script.go_on(20);
-    hedge.script.fail(1, 30);
-    hedge.script.fail(2, 30);
+    hedge.start();
+    hedge.go_on(10);
+    hedge.go_on(20);
+    hedge.fail(1, 30);
+    hedge.fail(2, 30);
     ASSERT_EQ(hedge.gate->ends.size(), 3u);
     EXPECT_EQ(hedge.gate->ends[0].now, noon + 20ms) << "the third, which never began";
     EXPECT_EQ(hedge.gate->ends[1].now, noon);
@@ -297,40 +290,40 @@ TEST(hedge_machine_gates, an_abandoned_attempt_says_when_it_was_let_in) {
 }
 
 TEST(hedge_machine_gates, an_attempt_that_begins_late_was_let_in_before) {
-    guarded_hedge hedge;
-    hedge.script.start();
-    hedge.script.machine.on_failure(1, hedge_script::refused_connection(), hedge_script::at(1));
-    hedge.script.go_on(5);
-    hedge.script.drop(2, 6);
+    gated_hedge hedge;
+    hedge.start();
+    hedge.machine.on_failure(1, hedge_script::refused_connection(), hedge_script::at(1));
+    hedge.go_on(5);
+    hedge.drop(2, 6);
     EXPECT_EQ(hedge.gate->ends.back().now, noon + 1ms);
 }
 
 // --- what peers say
 
 TEST(hedge_machine_pushback, never_lets_no_further_attempt_begin) {
-    guarded_hedge hedge(hedge_policy(10ms).max_attempts(3));
-    hedge.script.start();
-    hedge.script.go_on(10);
-    hedge.script.machine.heed(1, pushback::never());
-    EXPECT_EQ(hedge.script.fail(1, 11), "wait") << "the second goes on";
-    EXPECT_EQ(hedge.script.go_on(30), "wait");
+    gated_hedge hedge(hedge_policy(10ms).max_attempts(3));
+    hedge.start();
+    hedge.go_on(10);
+    hedge.machine.heed(1, pushback::never());
+    EXPECT_EQ(hedge.fail(1, 11), "wait") << "the second goes on";
+    EXPECT_EQ(hedge.go_on(30), "wait");
     EXPECT_EQ(hedge.gate->ends[0].said, pushback::never());
-    EXPECT_EQ(hedge.script.fail(2, 31), "deliver 2 pushback, done");
+    EXPECT_EQ(hedge.fail(2, 31), "deliver 2 pushback, done");
 }
 
 TEST(hedge_machine_pushback, the_next_begins_when_the_peer_allows_it) {
-    guarded_hedge hedge(hedge_policy(10ms).max_attempts(3));
-    hedge.script.start();
-    hedge.script.machine.heed(1, pushback::after(50ms));
-    EXPECT_EQ(hedge.script.fail(1, 1), "wait until 51");
+    gated_hedge hedge(hedge_policy(10ms).max_attempts(3));
+    hedge.start();
+    hedge.machine.heed(1, pushback::after(50ms));
+    EXPECT_EQ(hedge.fail(1, 1), "wait until 51");
     EXPECT_THAT(hedge.gate->told, elements("admit 1", "failed 1 transient", "acquire transient"))
         << "before the wait";
-    EXPECT_EQ(hedge.script.go_on(50), "wait until 51");
-    EXPECT_EQ(hedge.script.go_on(51), "begin 2, wait until 61");
-    hedge.script.machine.heed(2, pushback::after(50ms));
-    EXPECT_EQ(hedge.script.fail(2, 52), "wait until 102");
-    hedge.script.machine.begin_now(hedge_script::at(60));
-    EXPECT_EQ(hedge.script.go_on(60), "begin 3, wait");
+    EXPECT_EQ(hedge.go_on(50), "wait until 51");
+    EXPECT_EQ(hedge.go_on(51), "begin 2, wait until 61");
+    hedge.machine.heed(2, pushback::after(50ms));
+    EXPECT_EQ(hedge.fail(2, 52), "wait until 102");
+    hedge.machine.begin_now(hedge_script::at(60));
+    EXPECT_EQ(hedge.go_on(60), "begin 3, wait");
 }
 
 /// The first of two attempts fails, and its server has asked for a delay of 50 ms.
@@ -382,36 +375,36 @@ TEST(hedge_machine_pushback, what_the_failure_says_comes_after_what_the_attempt_
 }
 
 TEST(hedge_machine_pushback, gates_hear_it_of_every_attempt_that_ends_by_itself) {
-    guarded_hedge succeeded;
-    succeeded.script.start();
-    succeeded.script.machine.heed(1, pushback::after(5ms));
-    succeeded.script.succeed(1, 1);
+    gated_hedge succeeded;
+    succeeded.start();
+    succeeded.machine.heed(1, pushback::after(5ms));
+    succeeded.succeed(1, 1);
     EXPECT_EQ(succeeded.gate->ends.back().said, pushback::after(5ms));
-    guarded_hedge thrown;
-    thrown.script.start();
-    thrown.script.machine.heed(1, pushback::after(5ms));
-    thrown.script.machine.on_exception(1, error::predicate_threw, nullptr, noon);
+    gated_hedge thrown;
+    thrown.start();
+    thrown.machine.heed(1, pushback::after(5ms));
+    thrown.machine.on_exception(1, error::predicate_threw, nullptr, noon);
     EXPECT_EQ(thrown.gate->ends.back().said, pushback::after(5ms));
-    EXPECT_EQ(thrown.script.go_on(1), "deliver 0 not_retryable, done") << "none runs any more";
+    EXPECT_EQ(thrown.go_on(1), "deliver 0 not_retryable, done") << "none runs any more";
 }
 
 // After a wait the last result is gone: where the next may not begin, its error is delivered, or the refusal.
 TEST(decision_20, what_a_refused_hedge_delivers_after_a_wait) {
-    guarded_hedge hedge;
+    gated_hedge hedge;
     hedge.gate->refusals = {std::nullopt, 1ms};
-    hedge.script.start();
-    hedge.script.machine.heed(1, pushback::after(5ms));
-    hedge.script.fail(1, 1);
-    EXPECT_FALSE(hedge.script.kept);
-    EXPECT_EQ(hedge.script.go_on(6), "deliver 0 refused, done");
-    EXPECT_EQ(hedge.script.delivered.error, hedge_script::refused_connection().error());
-    guarded_hedge rejected;
+    hedge.start();
+    hedge.machine.heed(1, pushback::after(5ms));
+    hedge.fail(1, 1);
+    EXPECT_FALSE(hedge.kept);
+    EXPECT_EQ(hedge.go_on(6), "deliver 0 refused, done");
+    EXPECT_EQ(hedge.delivered.error, hedge_script::refused_connection().error());
+    gated_hedge rejected;
     rejected.gate->refusals = {std::nullopt, 1ms};
-    rejected.script.start();
-    rejected.script.machine.heed(1, pushback::after(5ms));
-    rejected.script.fail(1, 1, verdict::rejected());
-    EXPECT_EQ(rejected.script.go_on(6), "deliver 0 refused, done");
-    EXPECT_EQ(rejected.script.delivered.error, error::circuit_open);
+    rejected.start();
+    rejected.machine.heed(1, pushback::after(5ms));
+    rejected.fail(1, 1, verdict::rejected());
+    EXPECT_EQ(rejected.go_on(6), "deliver 0 refused, done");
+    EXPECT_EQ(rejected.delivered.error, error::circuit_open);
 }
 
 TEST(hedge_machine_pushback, what_is_nested_passes_never_on) {
@@ -494,15 +487,15 @@ TEST(hedge_machine_gates, nothing_leaks_over_any_interleaving) {
     for (int round = 0; round < 20'000; ++round) {
         auto const policy =
             hedge_policy(std::chrono::milliseconds(below(3) * 10)).max_attempts(1 + static_cast<int>(below(4)));
-        auto operation = std::make_unique<guarded_hedge>(policy);
-        guarded_hedge& hedge = *operation;
+        auto operation = std::make_unique<gated_hedge>(policy);
+        gated_hedge& hedge = *operation;
         for (int i = 0; i < 4; ++i) {
             hedge.gate->grants.push_back(below(4) != 0);
             hedge.gate->refusals.push_back(below(5) == 0 ? std::optional<duration>(1ms) : std::nullopt);
         }
-        auto& machine = hedge.script.machine;
+        auto& machine = hedge.machine;
         int delivered = 0;
-        std::string told = hedge.script.start();
+        std::string told = hedge.start();
         for (int now = 4; now < 160; now += 4) {
             delivered += told.find("deliver") != std::string::npos;
             if (told.ends_with("done") || told.ends_with("abandon"))
@@ -541,7 +534,7 @@ TEST(hedge_machine_gates, nothing_leaks_over_any_interleaving) {
             case 8:
                 break;
             }
-            told = hedge.script.go_on(now);
+            told = hedge.go_on(now);
         }
         EXPECT_LE(delivered, 1);
         if (told.ends_with("done") || told.ends_with("abandon")) {

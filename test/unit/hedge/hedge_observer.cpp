@@ -4,11 +4,10 @@
 
 #include "support/choosy_observer.hpp"
 #include "support/elements.hpp"
-#include "support/hedge_script.hpp"
-#include "support/machine_script.hpp"
 #include "support/named_gate.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
+#include "support/script.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,43 +31,19 @@ verdict abortion() {
     return verdict::failure(detail::aborted_error());
 }
 
-struct observed_hedge {
-    explicit observed_hedge(hedge_policy const& policy)
-        : script(std::in_place, policy.observe(observer)) {}
-    hedge_script* operator->() { return &*script; }
-
-    std::vector<std::string> told() {
-        EXPECT_EQ(observer->fault, "");
-        return observer->told();
-    }
-    observation const& at(std::size_t index) const { return observer->events.at(index); }
-    observation const& last() const { return observer->events.back(); }
-
-    /// How that attempt ended.
-    observation const& end_of(std::uint64_t attempt) const {
-        for (observation const& each : observer->events)
-            if (each.what == observation::kind::attempt_ended && each.attempt == attempt)
-                return each;
-        throw std::out_of_range("the attempt has not ended");
-    }
-
-    std::shared_ptr<recording_observer> observer = std::make_shared<recording_observer>();
-    std::optional<hedge_script> script;
-};
-
 TEST(hedge_observer, is_told_of_attempts_that_overlap) {
     observed_hedge hedge(hedge_policy(10ms).max_attempts(3));
-    hedge->start();
-    hedge->go_on(10);
-    hedge->fail(1, 12);
-    EXPECT_EQ(hedge->succeed(2, 15), "stop, wait");
-    EXPECT_EQ(hedge->complete_late(3, 17), "deliver 2 succeeded, done");
+    hedge.start();
+    hedge.go_on(10);
+    hedge.fail(1, 12);
+    EXPECT_EQ(hedge.succeed(2, 15), "stop, wait");
+    EXPECT_EQ(hedge.complete_late(3, 17), "deliver 2 succeeded, done");
     EXPECT_THAT(hedge.told(),
                 elements("started", "attempt_began 1", "attempt_began 2", "attempt_ended 1", "attempt_began 3",
                          "attempt_ended 2", "attempt_ended 3", "ended succeeded"));
     for (observation const& each : hedge.observer->events) {
         EXPECT_TRUE(each.is_hedge);
-        EXPECT_EQ(each.operation, hedge->machine.operation_number());
+        EXPECT_EQ(each.operation, hedge.machine.operation_number());
     }
     EXPECT_EQ(hedge.end_of(1).error, make_error_code(boost::system::errc::connection_refused));
     EXPECT_EQ(hedge.end_of(1).failure, failure_kind::transient);
@@ -85,12 +60,12 @@ TEST(hedge_observer, is_told_of_attempts_that_overlap) {
 // A loser is no failure of its own.
 TEST(hedge_observer, is_told_which_attempts_were_beaten) {
     observed_hedge hedge(hedge_policy(10ms).max_attempts(3));
-    hedge->start();
-    hedge->go_on(10);
-    hedge->go_on(20);
-    hedge->succeed(2, 25);
-    hedge->fail(1, 26, abortion());
-    EXPECT_EQ(hedge->succeed(3, 30), "deliver 2 succeeded, done") << "too late";
+    hedge.start();
+    hedge.go_on(10);
+    hedge.go_on(20);
+    hedge.succeed(2, 25);
+    hedge.fail(1, 26, abortion());
+    EXPECT_EQ(hedge.succeed(3, 30), "deliver 2 succeeded, done") << "too late";
     EXPECT_EQ(hedge.told().back(), "ended succeeded");
     for (std::uint64_t const loser : {1u, 3u}) {
         observation const& end = hedge.end_of(loser);
@@ -104,62 +79,62 @@ TEST(hedge_observer, is_told_which_attempts_were_beaten) {
 
 TEST(hedge_observer, is_told_why_an_attempt_begins_and_when) {
     observed_hedge hedge(hedge_policy(10ms).max_attempts(3));
-    hedge->start(0);
-    hedge->go_on(10);
-    hedge->fail(2, 13, verdict::failure(std::make_exception_ptr(std::runtime_error("no such host"))));
-    hedge->succeed(3, 20);
-    hedge->complete_late(1, 21);
+    hedge.start(0);
+    hedge.go_on(10);
+    hedge.fail(2, 13, verdict::failure(std::make_exception_ptr(std::runtime_error("no such host"))));
+    hedge.succeed(3, 20);
+    hedge.complete_late(1, 21);
     EXPECT_THAT(hedge.told(),
                 elements("started", "attempt_began 1", "attempt_began 2", "attempt_ended 2", "attempt_began 3",
                          "attempt_ended 3", "attempt_ended 1", "ended succeeded"));
-    EXPECT_EQ(hedge.at(1).took, 0ms);
-    EXPECT_FALSE(hedge.at(1).error);
-    EXPECT_EQ(hedge.at(2).took, 10ms) << "since the operation began";
-    EXPECT_FALSE(hedge.at(2).error) << "the first is slow";
-    EXPECT_EQ(hedge.at(4).took, 13ms);
-    EXPECT_EQ(hedge.at(4).error, error::operation_threw) << "the second has failed";
-    EXPECT_EQ(hedge.at(4).message(), "no such host");
+    EXPECT_EQ(hedge.event(1).took, 0ms);
+    EXPECT_FALSE(hedge.event(1).error);
+    EXPECT_EQ(hedge.event(2).took, 10ms) << "since the operation began";
+    EXPECT_FALSE(hedge.event(2).error) << "the first is slow";
+    EXPECT_EQ(hedge.event(4).took, 13ms);
+    EXPECT_EQ(hedge.event(4).error, error::operation_threw) << "the second has failed";
+    EXPECT_EQ(hedge.event(4).message(), "no such host");
 }
 
 // Once an attempt has begun after a failure, the next one begins because that one is slow.
 TEST(hedge_observer, is_told_of_a_failure_once) {
     observed_hedge hedge(hedge_policy(10ms).max_attempts(4));
-    hedge->start();
-    hedge->fail(1, 4, verdict::rejected(judge_http(503, "1")));
-    hedge->go_on(1004);
-    hedge->go_on(1014);
+    hedge.start();
+    hedge.fail(1, 4, verdict::rejected(judge_http(503, "1")));
+    hedge.go_on(1004);
+    hedge.go_on(1014);
     EXPECT_THAT(hedge.told(), elements("started", "attempt_began 1", "attempt_ended 1", "attempt_began 2",
                                        "attempt_began 3"));
-    EXPECT_EQ(hedge.at(3).message(), "HTTP 503, retry after 1 s");
-    EXPECT_EQ(hedge.at(3).status, 503);
-    EXPECT_EQ(hedge.at(4).message(), "succeeded") << "nothing has failed since";
+    EXPECT_EQ(hedge.event(3).message(), "HTTP 503, retry after 1 s");
+    EXPECT_EQ(hedge.event(3).status, 503);
+    EXPECT_EQ(hedge.event(4).message(), "succeeded") << "nothing has failed since";
 }
 
 // --- how it ends
 
 TEST(hedge_observer, is_told_of_the_failure_that_is_delivered) {
     observed_hedge last(hedge_policy(10ms).max_attempts(2));
-    last->start();
-    last->fail(1, 3, verdict::failure(detail::timed_out_error()));
-    last->fail(2, 5);
+    last.start();
+    last.fail(1, 3, verdict::failure(detail::timed_out_error()));
+    last.fail(2, 5);
     EXPECT_THAT(last.told(), elements("started", "attempt_began 1", "attempt_ended 1", "attempt_began 2",
                                       "attempt_ended 2", "ended attempts"));
     EXPECT_EQ(last.last().message(), hedge_script::refused_connection().error().message());
     EXPECT_EQ(last.last().took, 5ms);
 
     observed_hedge fatal(hedge_policy(10ms).retry_if([](error_code const&) { return false; }));
-    fatal->start();
-    fatal->go_on(10);
-    fatal->fail(1, 12, verdict::failure(std::make_exception_ptr(std::runtime_error("no such table"))));
-    EXPECT_EQ(fatal->fail(2, 13, abortion()), "deliver 1 not_retryable, done");
+    fatal.start();
+    fatal.go_on(10);
+    fatal.fail(1, 12, verdict::failure(std::make_exception_ptr(std::runtime_error("no such table"))));
+    EXPECT_EQ(fatal.fail(2, 13, abortion()), "deliver 1 not_retryable, done");
     EXPECT_EQ(fatal.told().back(), "ended not_retryable");
     EXPECT_EQ(fatal.last().message(), "no such table") << "and not that of the loser";
     EXPECT_EQ(fatal.end_of(2).stopped, interruption::beaten);
 
     observed_hedge judged(hedge_policy(10ms).max_attempts(1));
-    judged->start();
-    judged->machine.heed(1, pushback::after(2s));
-    judged->fail(1, 1, verdict::rejected(judge_http(503)));
+    judged.start();
+    judged.machine.heed(1, pushback::after(2s));
+    judged.fail(1, 1, verdict::rejected(judge_http(503)));
     EXPECT_EQ(judged.end_of(1).said, pushback::after(2s));
     EXPECT_EQ(judged.last().said, pushback::after(2s));
     EXPECT_EQ(judged.last().message(), "HTTP 503, retry after 2 s");
@@ -167,11 +142,11 @@ TEST(hedge_observer, is_told_of_the_failure_that_is_delivered) {
 
 TEST(hedge_observer, is_told_of_its_deadline) {
     observed_hedge hedge(hedge_policy(10ms).max_attempts(3).total_timeout(15ms));
-    hedge->start();
-    hedge->go_on(10);
-    EXPECT_EQ(hedge->go_on(15), "stop, wait");
-    hedge->fail(1, 16, abortion());
-    EXPECT_EQ(hedge->fail(2, 17, abortion()), "deliver 0 deadline, done");
+    hedge.start();
+    hedge.go_on(10);
+    EXPECT_EQ(hedge.go_on(15), "stop, wait");
+    hedge.fail(1, 16, abortion());
+    EXPECT_EQ(hedge.fail(2, 17, abortion()), "deliver 0 deadline, done");
     EXPECT_THAT(hedge.told(), elements("started", "attempt_began 1", "attempt_began 2", "attempt_ended 1",
                                        "attempt_ended 2", "ended deadline"));
     for (observation const* const one : {&hedge.end_of(1), &hedge.end_of(2), &hedge.last()}) {
@@ -184,25 +159,25 @@ TEST(hedge_observer, is_told_of_its_deadline) {
     EXPECT_EQ(hedge.end_of(2).failure, failure_kind::timeout);
 
     observed_hedge until(hedge_policy(10ms).deadline(noon + 15ms));
-    until->start();
-    until->go_on(10);
-    until->go_on(15);
-    until->fail(1, 16, abortion());
-    until->fail(2, 17, abortion());
+    until.start();
+    until.go_on(10);
+    until.go_on(15);
+    until.fail(1, 16, abortion());
+    until.fail(2, 17, abortion());
     EXPECT_EQ(until.end_of(2).limit, time_limit::deadline);
     EXPECT_EQ(until.end_of(2).message(), "deadline reached") << "when, the end of an attempt does not say";
     EXPECT_EQ(until.last().message(), "deadline reached after 17 ms");
 
     observed_hedge late(hedge_policy(10ms).deadline(noon));
-    EXPECT_EQ(late->start(), "deliver 0 deadline, done");
+    EXPECT_EQ(late.start(), "deliver 0 deadline, done");
     EXPECT_THAT(late.told(), elements("started", "ended deadline"));
 }
 
 // The caller hears of the failure of its attempt, since no other would have time.
 TEST(hedge_observer, is_told_of_the_failure_after_which_there_is_no_time) {
     observed_hedge hedge(hedge_policy(10ms).total_timeout(1s));
-    hedge->start();
-    EXPECT_EQ(hedge->fail(1, 4, verdict::rejected(judge_http(503, "2"))), "deliver 1 deadline, done");
+    hedge.start();
+    EXPECT_EQ(hedge.fail(1, 4, verdict::rejected(judge_http(503, "2"))), "deliver 1 deadline, done");
     EXPECT_EQ(hedge.told().back(), "ended deadline");
     EXPECT_EQ(hedge.last().error, error::result_rejected);
     EXPECT_EQ(hedge.last().limit, time_limit::none);
@@ -213,13 +188,13 @@ TEST(hedge_observer, is_told_of_the_failure_after_which_there_is_no_time) {
 TEST(hedge_observer, is_told_of_attempts_that_end_after_its_deadline) {
     for (bool const is_cancelled_too : {false, true}) {
         observed_hedge hedge(hedge_policy(10ms).total_timeout(15ms));
-        hedge->start();
-        hedge->go_on(10);
-        hedge->go_on(15);
+        hedge.start();
+        hedge.go_on(10);
+        hedge.go_on(15);
         if (is_cancelled_too)
-            hedge->machine.cancel(true);
-        hedge->fail(1, 18, abortion());
-        EXPECT_EQ(hedge->fail(2, 20, abortion()), "deliver 0 deadline, done");
+            hedge.machine.cancel(true);
+        hedge.fail(1, 18, abortion());
+        EXPECT_EQ(hedge.fail(2, 20, abortion()), "deliver 0 deadline, done");
         EXPECT_EQ(hedge.end_of(1).failure, failure_kind::timeout) << is_cancelled_too;
         EXPECT_EQ(hedge.end_of(1).stopped, interruption::deadline) << is_cancelled_too;
         EXPECT_EQ(hedge.end_of(1).error, detail::timed_out_error());
@@ -230,12 +205,12 @@ TEST(hedge_observer, is_told_of_attempts_that_end_after_its_deadline) {
 
 TEST(hedge_observer, is_told_of_a_cancellation) {
     observed_hedge hedge(hedge_policy(10ms));
-    hedge->start();
-    hedge->go_on(10);
-    hedge->machine.cancel(true);
-    hedge->go_on(12);
-    hedge->fail(1, 13, abortion());
-    EXPECT_EQ(hedge->fail(2, 14, abortion()), "deliver 0 cancelled, done");
+    hedge.start();
+    hedge.go_on(10);
+    hedge.machine.cancel(true);
+    hedge.go_on(12);
+    hedge.fail(1, 13, abortion());
+    EXPECT_EQ(hedge.fail(2, 14, abortion()), "deliver 0 cancelled, done");
     EXPECT_THAT(hedge.told(), elements("started", "attempt_began 1", "attempt_began 2", "attempt_ended 1",
                                        "attempt_ended 2", "ended cancelled"));
     EXPECT_EQ(hedge.end_of(1).stopped, interruption::cancellation);
@@ -244,27 +219,27 @@ TEST(hedge_observer, is_told_of_a_cancellation) {
     EXPECT_EQ(hedge.last().took, 14ms);
 
     observed_hedge before(hedge_policy(10ms));
-    before->machine.cancel(false);
-    before->start();
+    before.machine.cancel(false);
+    before.start();
     EXPECT_THAT(before.told(), elements("started", "ended cancelled"));
 }
 
 TEST(hedge_observer, is_told_of_a_drain) {
     observed_hedge hedge(hedge_policy(10ms));
-    hedge->start();
-    hedge->machine.drain();
-    hedge->go_on(10);
-    EXPECT_EQ(hedge->fail(1, 13), "deliver 0 cancelled, done");
+    hedge.start();
+    hedge.machine.drain();
+    hedge.go_on(10);
+    EXPECT_EQ(hedge.fail(1, 13), "deliver 0 cancelled, done");
     EXPECT_THAT(hedge.told(), elements("started", "attempt_began 1", "attempt_ended 1", "ended cancelled"));
     EXPECT_EQ(hedge.end_of(1).stopped, interruption::none) << "it ended by itself";
 }
 
 TEST(hedge_observer, is_told_at_once_where_the_result_is_delivered_at_once) {
     observed_hedge won(hedge_policy(10ms).deliver_at_once());
-    won->start();
-    won->go_on(10);
-    EXPECT_EQ(won->succeed(2, 11), "stop, deliver 2 succeeded, wait");
-    EXPECT_EQ(won->complete_late(1, 500), "done");
+    won.start();
+    won.go_on(10);
+    EXPECT_EQ(won.succeed(2, 11), "stop, deliver 2 succeeded, wait");
+    EXPECT_EQ(won.complete_late(1, 500), "done");
     EXPECT_THAT(won.told(), elements("started", "attempt_began 1", "attempt_began 2", "attempt_ended 2",
                                      "attempt_ended 1", "ended succeeded"));
     EXPECT_EQ(won.end_of(1).stopped, interruption::beaten);
@@ -272,9 +247,9 @@ TEST(hedge_observer, is_told_at_once_where_the_result_is_delivered_at_once) {
     EXPECT_EQ(won.last().took, 11ms);
 
     observed_hedge late(hedge_policy(10ms).deliver_at_once().total_timeout(15ms));
-    late->start();
-    late->go_on(10);
-    EXPECT_EQ(late->go_on(15), "stop, deliver 0 deadline, wait");
+    late.start();
+    late.go_on(10);
+    EXPECT_EQ(late.go_on(15), "stop, deliver 0 deadline, wait");
     EXPECT_EQ(late.told().back(), "ended deadline");
     EXPECT_EQ(late.end_of(2).error, detail::aborted_error());
     EXPECT_EQ(late.end_of(2).stopped, interruption::deadline);
@@ -284,29 +259,29 @@ TEST(hedge_observer, is_told_at_once_where_the_result_is_delivered_at_once) {
 // Somebody destroys it in the middle.
 TEST(hedge_observer, is_told_when_the_operation_is_dropped) {
     observed_hedge hedge(hedge_policy(10ms));
-    hedge->start();
-    hedge->go_on(10);
-    hedge.script.reset();
+    hedge.start();
+    hedge.go_on(10);
+    hedge.destroy();
     EXPECT_THAT(hedge.told(), elements("started", "attempt_began 1", "attempt_began 2", "attempt_ended 1",
                                        "attempt_ended 2", "ended cancelled"));
     EXPECT_TRUE(hedge.observer->is_complete());
 
     observed_hedge unanswered(hedge_policy(10ms).max_attempts(1));
-    unanswered->start();
-    EXPECT_EQ(unanswered->drop(1, 2), "abandon");
-    unanswered.script.reset();
+    unanswered.start();
+    EXPECT_EQ(unanswered.drop(1, 2), "abandon");
+    unanswered.destroy();
     EXPECT_THAT(unanswered.told(),
                 elements("started", "attempt_began 1", "attempt_ended 1", "ended cancelled"));
 
     observed_hedge never_started(hedge_policy(10ms));
-    never_started.script.reset();
+    never_started.destroy();
     EXPECT_THAT(never_started.told(), IsEmpty());
 }
 
 TEST(hedge_observer, is_told_that_there_is_no_room) {
     observed_hedge hedge(hedge_policy(10ms));
-    hedge->machine.refuse(detail::no_buffer_space_error(), noon);
-    hedge->go_on(0);
+    hedge.machine.refuse(detail::no_buffer_space_error(), noon);
+    hedge.go_on(0);
     EXPECT_THAT(hedge.told(), elements("started", "ended budget"));
     EXPECT_EQ(hedge.last().error, detail::no_buffer_space_error());
     EXPECT_EQ(hedge.last().gate, "");
@@ -319,37 +294,37 @@ TEST(hedge_observer, is_told_which_gate_refuses) {
 
     gate->grants = false;
     observed_hedge budget(hedge_policy(10ms).gate(gate));
-    budget->start();
-    budget->go_on(10);
-    budget->fail(1, 12);
+    budget.start();
+    budget.go_on(10);
+    budget.fail(1, 12);
     EXPECT_THAT(budget.told(),
                 elements("started", "attempt_began 1", "refused 2", "attempt_ended 1", "ended budget"));
-    EXPECT_EQ(budget.at(2).gate, "my_gate");
-    EXPECT_EQ(budget.at(2).message(), "my_gate refused the retry");
+    EXPECT_EQ(budget.event(2).gate, "my_gate");
+    EXPECT_EQ(budget.event(2).message(), "my_gate refused the retry");
     EXPECT_EQ(budget.last().gate, "my_gate");
     EXPECT_EQ(budget.last().message(), hedge_script::refused_connection().error().message());
 
     observed_hedge won(hedge_policy(10ms).gate(gate));
-    won->start();
-    won->go_on(10);
-    won->succeed(1, 12);
+    won.start();
+    won.go_on(10);
+    won.succeed(1, 12);
     EXPECT_EQ(won.told().back(), "ended succeeded");
     EXPECT_EQ(won.last().gate, "") << "it did not matter";
 
     gate->grants = true;
     gate->refused_from = 2;
     observed_hedge second(hedge_policy(10ms).gate(gate));
-    second->start();
-    second->fail(1, 3);
+    second.start();
+    second.fail(1, 3);
     EXPECT_THAT(second.told(),
                 elements("started", "attempt_began 1", "attempt_ended 1", "refused 2", "ended refused"));
-    EXPECT_EQ(second.at(3).error, error::circuit_open);
+    EXPECT_EQ(second.event(3).error, error::circuit_open);
     EXPECT_EQ(second.last().gate, "my_gate");
     EXPECT_EQ(second.last().message(), hedge_script::refused_connection().error().message());
 
     gate->refused_from = 1;
     observed_hedge first(hedge_policy(10ms).gate(gate));
-    first->start();
+    first.start();
     EXPECT_THAT(first.told(), elements("started", "refused 1", "ended refused"));
     EXPECT_EQ(first.last().error, error::circuit_open);
     EXPECT_EQ(first.last().gate, "my_gate");
@@ -359,12 +334,12 @@ TEST(hedge_observer, is_told_which_gate_refuses) {
 
 TEST(hedge_observer, is_told_how_long_no_attempt_ran) {
     observed_hedge hedge(hedge_policy(10ms).max_attempts(3));
-    hedge->start();
-    hedge->fail(1, 4, verdict::rejected(judge_http(503, "1")));
-    hedge->go_on(1004);
-    hedge->go_on(1014);
-    hedge->succeed(2, 1020);
-    hedge->complete_late(3, 1500);
+    hedge.start();
+    hedge.fail(1, 4, verdict::rejected(judge_http(503, "1")));
+    hedge.go_on(1004);
+    hedge.go_on(1014);
+    hedge.succeed(2, 1020);
+    hedge.complete_late(3, 1500);
     EXPECT_EQ(hedge.end_of(3).took, 486ms) << "it was told at 1020, and ended later";
     EXPECT_EQ(hedge.last().took, 1500ms);
     EXPECT_EQ(hedge.last().delay, 1s) << "between the first and the second";

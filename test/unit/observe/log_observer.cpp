@@ -7,10 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "support/elements.hpp"
-#include "support/hedge_script.hpp"
-#include "support/machine_script.hpp"
 #include "support/named_gate.hpp"
 #include "support/refuses.hpp"
+#include "support/script.hpp"
 
 #include <cstddef>
 #include <cstdint>

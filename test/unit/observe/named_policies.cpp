@@ -4,9 +4,8 @@
 #include <asio_retry/retry_machine.hpp>
 
 #include "support/exposition_parser.hpp"
-#include "support/hedge_script.hpp"
-#include "support/machine_script.hpp"
 #include "support/refuses.hpp"
+#include "support/script.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>

@@ -6,9 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "support/exposition_parser.hpp"
-#include "support/hedge_script.hpp"
-#include "support/machine_script.hpp"
 #include "support/recording_gate.hpp"
+#include "support/script.hpp"
 
 #include <cmath>
 #include <cstddef>

@@ -17,9 +17,8 @@
 
 #include "support/csv.hpp"
 #include "support/elements.hpp"
-#include "support/hedge_script.hpp"
-#include "support/machine_script.hpp"
 #include "support/recording_gate.hpp"
+#include "support/script.hpp"
 
 #include <chrono>
 #include <cmath>

@@ -9,7 +9,6 @@
 #include "support/policies.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
-#include "support/scripted_awaitable.hpp"
 #include "support/scripted_operation.hpp"
 #include "support/tallying_gate.hpp"
 

@@ -12,12 +12,11 @@
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/traffic/token_budget.hpp>
 
-#include "support/hedge_script.hpp"
 #include "support/in_virtual_time.hpp"
-#include "support/machine_script.hpp"
 #include "support/manual_waits.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
+#include "support/script.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>

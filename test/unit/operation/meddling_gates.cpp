@@ -8,7 +8,6 @@
 #include "support/manual_waits.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
-#include "support/scripted_awaitable.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>

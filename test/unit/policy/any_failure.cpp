@@ -5,7 +5,7 @@
 #include <asio_retry/policy_text.hpp>
 #include <asio_retry/virtual_time.hpp>
 
-#include "support/machine_script.hpp"
+#include "support/script.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>

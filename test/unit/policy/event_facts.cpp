@@ -7,8 +7,8 @@
 #include <asio_retry/retry_report.hpp>
 #include <asio_retry/with_report.hpp>
 
-#include "support/machine_script.hpp"
 #include "support/refuses.hpp"
+#include "support/script.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

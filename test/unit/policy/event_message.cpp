@@ -3,8 +3,8 @@
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_machine.hpp>
 
-#include "support/machine_script.hpp"
 #include "support/named_gate.hpp"
+#include "support/script.hpp"
 
 #include <boost/system/system_error.hpp>
 #include <gmock/gmock.h>

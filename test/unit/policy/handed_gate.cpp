@@ -7,11 +7,10 @@
 #include <asio_retry/traffic/retry_budget.hpp>
 
 #include "support/elements.hpp"
-#include "support/hedge_script.hpp"
-#include "support/machine_script.hpp"
 #include "support/named_gate.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
+#include "support/script.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

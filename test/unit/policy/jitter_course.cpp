@@ -3,7 +3,7 @@
 #include <asio_retry/policy_text.hpp>
 
 #include "support/elements.hpp"
-#include "support/machine_script.hpp"
+#include "support/script.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,10 +7,10 @@
 #include <asio_retry/virtual_time.hpp>
 
 #include "support/in_virtual_time.hpp"
-#include "support/machine_script.hpp"
 #include "support/manual_waits.hpp"
 #include "support/policies.hpp"
 #include "support/refuses.hpp"
+#include "support/script.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>

@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "support/elements.hpp"
-#include "support/machine_script.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
+#include "support/script.hpp"
 #include "support/split_mix_64.hpp"
 
 #include <algorithm>

@@ -5,9 +5,9 @@
 #include "policy/rare_state.hpp"
 
 #include "support/elements.hpp"
-#include "support/machine_script.hpp"
 #include "support/policies.hpp"
 #include "support/refuses.hpp"
+#include "support/script.hpp"
 
 #include <boost/system/errc.hpp>
 #include <boost/system/system_error.hpp>

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "support/gate_values.hpp"
-#include "support/machine_script.hpp"
 #include "support/recording_gate.hpp"
+#include "support/script.hpp"
 
 #include <chrono>
 #include <cstdint>

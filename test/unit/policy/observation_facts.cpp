@@ -8,11 +8,10 @@
 
 #include "support/choosy_observer.hpp"
 #include "support/elements.hpp"
-#include "support/machine_script.hpp"
 #include "support/message_of.hpp"
 #include "support/named_gate.hpp"
-#include "support/observed_script.hpp"
 #include "support/recording_observer.hpp"
+#include "support/script.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,10 +37,10 @@ retry_policy two_attempts() {
 // The base of max_elapsed moves with each outage; the length of the operation does not.
 TEST(observation_facts, have_the_length_of_the_whole_operation) {
     observed_script script(two_attempts().reset_after(10s));
-    script->start();
-    script->fail(20s);
-    script->wake(20'100ms);
-    script->fail(20'200ms);
+    script.start();
+    script.fail(20s);
+    script.wake(20'100ms);
+    script.fail(20'200ms);
     EXPECT_EQ(script.last(observed_kind::ended).took, 20'200ms);
 }
 
@@ -49,10 +48,10 @@ TEST(observation_facts, have_the_length_of_the_whole_operation) {
 
 TEST(observation_facts, have_the_exception) {
     observed_script script(two_attempts());
-    script->start();
-    script->fail_with(std::runtime_error("no such host"));
-    script->wake(100ms);
-    script->fail_with(std::runtime_error("no such table"));
+    script.start();
+    script.fail_with(std::runtime_error("no such host"));
+    script.wake(100ms);
+    script.fail_with(std::runtime_error("no such table"));
     EXPECT_EQ(message_of(script.observer->events.at(2).exception), "no such host");
     EXPECT_EQ(message_of(script.last(observed_kind::retry_decided).exception), "no such host");
     EXPECT_EQ(message_of(script.last(observed_kind::attempt_ended).exception), "no such table");
@@ -64,10 +63,10 @@ TEST(observation_facts, have_the_exception) {
 
 TEST(observation_facts, have_what_a_value_was_judged) {
     observed_script script(two_attempts());
-    script->start();
-    script->fail(1ms, verdict::rejected(judge_http(503, "1")));
-    script->wake(1s);
-    script->fail(1s, verdict::rejected(judge_http(429)));
+    script.start();
+    script.fail(1ms, verdict::rejected(judge_http(503, "1")));
+    script.wake(1s);
+    script.fail(1s, verdict::rejected(judge_http(429)));
     for (auto const what : {observed_kind::retry_decided, observed_kind::ended}) {
         observation const& heard = script.last(what);
         EXPECT_EQ(heard.error, error::result_rejected);
@@ -84,12 +83,12 @@ TEST(observation_facts, have_what_a_value_was_judged) {
 // By attempt::heed, and not in the judgement.
 TEST(observation_facts, have_what_the_attempt_heard_of_its_server) {
     observed_script script(two_attempts());
-    script->start();
-    script->machine.heed(pushback::after(1s));
-    script->fail(1ms, verdict::rejected(judge_http(503)));
-    script->wake(1s);
-    script->machine.heed(pushback::after(2s));
-    script->fail(1s, verdict::rejected(judge_http(503)));
+    script.start();
+    script.machine.heed(pushback::after(1s));
+    script.fail(1ms, verdict::rejected(judge_http(503)));
+    script.wake(1s);
+    script.machine.heed(pushback::after(2s));
+    script.fail(1s, verdict::rejected(judge_http(503)));
     EXPECT_EQ(script.last(observed_kind::retry_decided).said, pushback::after(1s));
     EXPECT_EQ(script.last(observed_kind::attempt_ended).said, pushback::after(2s));
     EXPECT_EQ(script.last(observed_kind::ended).said, pushback::after(2s));
@@ -99,9 +98,9 @@ TEST(observation_facts, have_what_the_attempt_heard_of_its_server) {
 // A value that stays a failure is an error for whoever asks for one.
 TEST(observation_facts, of_an_exhausted_operation_name_the_value) {
     observed_script script(two_attempts().max_attempts(1));
-    script->machine.expect_errors();
-    script->start();
-    script->fail(1ms, verdict::rejected(judge_http(503)));
+    script.machine.expect_errors();
+    script.start();
+    script.fail(1ms, verdict::rejected(judge_http(503)));
     EXPECT_EQ(script.last(observed_kind::ended).error, error::exhausted);
     EXPECT_EQ(script.last(observed_kind::ended).message(), "HTTP 503");
 }
@@ -110,10 +109,10 @@ TEST(observation_facts, of_an_exhausted_operation_name_the_value) {
 
 TEST(observation_facts, have_the_limit_of_an_attempt) {
     observed_script script(two_attempts().attempt_timeout(500ms));
-    script->start();
-    script->expire(0s, 501ms);
-    script->wake(601ms);
-    script->expire(601ms, 1102ms);
+    script.start();
+    script.expire(0s, 501ms);
+    script.wake(601ms);
+    script.expire(601ms, 1102ms);
     for (auto const what : {observed_kind::attempt_ended, observed_kind::retry_decided, observed_kind::ended}) {
         observation const& heard = script.last(what);
         EXPECT_EQ(heard.error, detail::timed_out_error());
@@ -129,10 +128,10 @@ TEST(observation_facts, have_the_limit_of_an_attempt) {
 
 TEST(observation_facts, have_the_limit_of_the_operation) {
     observed_script total(endless_every_100ms().total_timeout(3s));
-    total->start();
-    total->fail(1s);
-    total->wake(1100ms);
-    total->expire(1100ms, 3001ms);
+    total.start();
+    total.fail(1s);
+    total.wake(1100ms);
+    total.expire(1100ms, 3001ms);
     for (auto const what : {observed_kind::attempt_ended, observed_kind::ended}) {
         observation const& heard = total.last(what);
         EXPECT_EQ(heard.stopped, interruption::deadline);
@@ -143,10 +142,10 @@ TEST(observation_facts, have_the_limit_of_the_operation) {
     EXPECT_EQ(total.told().back(), "ended deadline");
 
     observed_script until(endless_every_100ms().deadline(time_point(1h + 3s)));
-    until->start();
-    until->fail(1s);
-    until->wake(1100ms);
-    until->expire(1100ms, 3s);
+    until.start();
+    until.fail(1s);
+    until.wake(1100ms);
+    until.expire(1100ms, 3s);
     EXPECT_EQ(until.last(observed_kind::ended).limit, time_limit::deadline);
     EXPECT_EQ(until.last(observed_kind::ended).allowed, 0s);
     EXPECT_EQ(until.last(observed_kind::ended).message(), "deadline reached after 3 s");
@@ -156,10 +155,10 @@ TEST(observation_facts, have_the_limit_of_the_operation) {
 
 TEST(observation_facts, have_no_limit_that_stopped_nothing) {
     observed_script script(two_attempts().attempt_timeout(500ms).total_timeout(3s));
-    script->start();
-    script->expire(0s, 501ms);
-    script->wake(601ms);
-    script->fail(602ms, detail::timed_out_error());
+    script.start();
+    script.expire(0s, 501ms);
+    script.wake(601ms);
+    script.fail(602ms, detail::timed_out_error());
     observation const& own = script.last(observed_kind::ended);
     EXPECT_EQ(own.stopped, interruption::none);
     EXPECT_EQ(own.limit, time_limit::none);
@@ -168,18 +167,18 @@ TEST(observation_facts, have_no_limit_that_stopped_nothing) {
 
 TEST(observation_facts, have_a_cancellation) {
     observed_script script(endless_every_100ms());
-    script->start();
-    script->machine.cancel();
-    script->fail(1ms, detail::aborted_error());
+    script.start();
+    script.machine.cancel();
+    script.fail(1ms, detail::aborted_error());
     EXPECT_EQ(script.last(observed_kind::attempt_ended).stopped, interruption::cancellation);
     EXPECT_EQ(script.last(observed_kind::attempt_ended).error, detail::aborted_error());
     EXPECT_EQ(script.last(observed_kind::attempt_ended).failure, failure_kind::permanent);
     EXPECT_EQ(script.last(observed_kind::ended).message(), detail::aborted_error().message());
 
     observed_script drained(endless_every_100ms());
-    drained->start();
-    drained->machine.drain();
-    drained->fail(1ms);
+    drained.start();
+    drained.machine.drain();
+    drained.fail(1ms);
     EXPECT_EQ(drained.last(observed_kind::attempt_ended).stopped, interruption::none) << "it ended by itself";
     EXPECT_EQ(drained.last(observed_kind::attempt_ended).error, unreachable());
     EXPECT_EQ(drained.told().back(), "ended cancelled");
@@ -188,8 +187,8 @@ TEST(observation_facts, have_a_cancellation) {
 TEST(observation_facts, have_the_exception_of_a_predicate) {
     observed_script script(endless_every_100ms().retry_if(
         [](error_code const&) -> bool { throw std::runtime_error("no answer"); }));
-    script->start();
-    script->fail(1ms);
+    script.start();
+    script.fail(1ms);
     EXPECT_EQ(script.told().back(), "ended not_retryable");
     EXPECT_EQ(script.last(observed_kind::attempt_ended).error, unreachable());
     EXPECT_EQ(script.last(observed_kind::ended).error, error::predicate_threw);
@@ -202,8 +201,8 @@ TEST(observation_facts, name_the_gate_that_refused_the_retry) {
     auto const gate = std::make_shared<named_gate>();
     gate->grants = false;
     observed_script script(endless_every_100ms().gate(all_gates({std::make_shared<retry_gate>(), gate})));
-    script->start();
-    script->fail(1ms);
+    script.start();
+    script.fail(1ms);
     EXPECT_THAT(script.told(),
                 elements("started", "attempt_began 1", "attempt_ended 1", "refused 2", "ended budget"));
     EXPECT_EQ(script.last(observed_kind::refused).gate, "my_gate");
@@ -217,9 +216,9 @@ TEST(observation_facts, name_the_gate_that_refused_an_attempt) {
     auto const gate = std::make_shared<named_gate>();
     gate->refused_from = 2;
     observed_script second(endless_every_100ms().gate(gate));
-    second->start();
-    second->fail_with(std::runtime_error("no such host"));
-    second->wake(100ms);
+    second.start();
+    second.fail_with(std::runtime_error("no such host"));
+    second.wake(100ms);
     EXPECT_EQ(second.told().back(), "ended refused");
     EXPECT_EQ(second.last(observed_kind::refused).error, error::circuit_open);
     EXPECT_EQ(second.last(observed_kind::refused).message(),
@@ -229,19 +228,19 @@ TEST(observation_facts, name_the_gate_that_refused_an_attempt) {
 
     gate->refused_from = 1;
     observed_script first(endless_every_100ms().gate(gate));
-    first->start();
+    first.start();
     EXPECT_THAT(first.told(), elements("started", "refused 1", "ended refused"));
     EXPECT_EQ(first.last(observed_kind::ended).gate, "my_gate");
     EXPECT_EQ(first.last(observed_kind::ended).error, error::circuit_open);
 
     gate->refused_from = 2;
     observed_script waits(endless_every_100ms().gate(gate).wait_when_refused());
-    waits->start();
-    waits->fail(1ms);
-    waits->wake(100ms);
+    waits.start();
+    waits.fail(1ms);
+    waits.wake(100ms);
     gate->refused_from = 99;
-    waits->wake(200ms);
-    waits->machine.on_success(waits->begin + 201ms);
+    waits.wake(200ms);
+    waits.machine.on_success(waits.begin + 201ms);
     EXPECT_EQ(waits.told().back(), "ended succeeded");
     EXPECT_EQ(waits.last(observed_kind::ended).gate, "") << "it did not matter";
 }
@@ -263,10 +262,10 @@ struct choosing final : detail::machine_observer {
 TEST(observation_facts, name_a_gate_of_the_operations_own) {
     observed_script script(endless_every_100ms().gate(std::make_shared<named_gate>()));
     choosing chooser;
-    script->machine.choose_with(chooser);
-    script->start();
-    script->fail(1ms);
-    script->wake(100ms);
+    script.machine.choose_with(chooser);
+    script.start();
+    script.fail(1ms);
+    script.wake(100ms);
     EXPECT_EQ(script.told().back(), "ended refused");
     EXPECT_EQ(script.last(observed_kind::refused).gate, "chooser");
     EXPECT_EQ(script.last(observed_kind::ended).gate, "chooser");
@@ -274,8 +273,8 @@ TEST(observation_facts, name_a_gate_of_the_operations_own) {
 
 TEST(observation_facts, name_no_gate_where_there_was_no_room) {
     observed_script script(endless_every_100ms().gate(std::make_shared<named_gate>()));
-    EXPECT_TRUE(script->machine.may_start(script->begin));
-    script->machine.refuse(detail::no_buffer_space_error(), script->begin);
+    EXPECT_TRUE(script.machine.may_start(script.begin));
+    script.machine.refuse(detail::no_buffer_space_error(), script.begin);
     EXPECT_EQ(script.told().back(), "ended budget");
     EXPECT_EQ(script.last(observed_kind::ended).gate, "");
 }
@@ -284,28 +283,28 @@ TEST(observation_facts, name_no_gate_where_there_was_no_room) {
 
 TEST(observation_facts, say_how_long_no_attempt_ran) {
     observed_script script(endless_every_100ms());
-    script->start();
-    script->fail(30ms);
-    script->wake(130ms);
+    script.start();
+    script.fail(30ms);
+    script.wake(130ms);
     EXPECT_EQ(script.last(observed_kind::attempt_began).took, 130ms) << "since the operation began";
-    script->fail(150ms);
-    script->wake(260ms);
-    script->machine.on_success(script->begin + 300ms);
+    script.fail(150ms);
+    script.wake(260ms);
+    script.machine.on_success(script.begin + 300ms);
     EXPECT_EQ(script.last(observed_kind::ended).took, 300ms);
     EXPECT_EQ(script.last(observed_kind::ended).delay, 210ms);
 
     observed_script gave_up(two_attempts());
-    gave_up->start();
-    gave_up->fail(30ms);
-    gave_up->wake(130ms);
-    gave_up->fail(140ms);
+    gave_up.start();
+    gave_up.fail(30ms);
+    gave_up.wake(130ms);
+    gave_up.fail(140ms);
     EXPECT_EQ(gave_up.last(observed_kind::ended).delay, 100ms);
 
     observed_script in_wait(endless_every_100ms());
-    in_wait->start();
-    in_wait->fail(30ms);
-    in_wait->machine.cancel();
-    in_wait->wake(50ms);
+    in_wait.start();
+    in_wait.fail(30ms);
+    in_wait.machine.cancel();
+    in_wait.wake(50ms);
     EXPECT_EQ(in_wait.last(observed_kind::ended).took, 50ms);
     EXPECT_EQ(in_wait.last(observed_kind::ended).delay, 20ms);
 }
@@ -315,11 +314,11 @@ TEST(observation_facts, count_a_wait_for_a_gate_as_time_without_an_attempt) {
     auto const gate = std::make_shared<named_gate>();
     gate->refused_from = 1;
     observed_script script(endless_every_100ms().gate(gate).wait_when_refused());
-    script->start();
-    script->wake(100ms);
+    script.start();
+    script.wake(100ms);
     gate->refused_from = 99;
-    script->wake(200ms);
-    script->machine.on_success(script->begin + 250ms);
+    script.wake(200ms);
+    script.machine.on_success(script.begin + 250ms);
     EXPECT_THAT(script.told(), elements("started", "refused 1", "refused 1", "attempt_began 1",
                                         "attempt_ended 1", "ended succeeded"));
     EXPECT_EQ(script.last(observed_kind::ended).delay, 200ms);
@@ -335,19 +334,19 @@ TEST(observation_facts, name_the_gate_that_lets_an_attempt_wait) {
     retry_policy const policy = endless_every_100ms().wait_when_refused().gate(
         all_gates({std::make_shared<named_gate>(), limit, std::make_shared<named_gate>(), rate}));
     observed_script first(policy), second(policy);
-    first->start();
-    second->start();
+    first.start();
+    second.start();
     EXPECT_THAT(second.told(), elements("started", "held 1"));
     EXPECT_EQ(second.last(observed_kind::held).gate, "concurrency_limit");
     EXPECT_EQ(second.last(observed_kind::held).delay, 0ms);
     EXPECT_EQ(second.last(observed_kind::held).message(), "in the queue of concurrency_limit");
-    first->machine.on_success(first->begin + 300ms);
-    EXPECT_THAT(second->wake(300ms), is_wait(700ms)) << "a place, but no time yet";
+    first.machine.on_success(first.begin + 300ms);
+    EXPECT_THAT(second.wake(300ms), is_wait(700ms)) << "a place, but no time yet";
     EXPECT_EQ(second.last(observed_kind::held).gate, "rate_limit");
     EXPECT_EQ(second.last(observed_kind::held).delay, 700ms);
     EXPECT_EQ(second.last(observed_kind::held).error, error::rate_limited);
     EXPECT_EQ(second.last(observed_kind::held).message(), "rate_limit lets the attempt begin in 700 ms");
-    EXPECT_THAT(second->wake(1s), is_attempt());
+    EXPECT_THAT(second.wake(1s), is_attempt());
     EXPECT_THAT(second.told(), elements("started", "held 1", "held 1", "attempt_began 1"));
 }
 

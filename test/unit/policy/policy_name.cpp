@@ -2,9 +2,8 @@
 #include <asio_retry/retry_machine.hpp>
 #include <asio_retry/retry_policy.hpp>
 
-#include "support/machine_script.hpp"
-#include "support/observed_script.hpp"
 #include "support/refuses.hpp"
+#include "support/script.hpp"
 
 #include <boost/asio/error.hpp>
 #include <gmock/gmock.h>
@@ -96,16 +95,16 @@ TEST(policy_name, is_in_the_event_of_an_end_whose_classifier_throws) {
 
 TEST(policy_name, is_in_each_event_of_an_observer) {
     observed_script operation(named_orders);
-    operation->start();
-    operation->fail();
-    operation->wake();
-    operation->machine.on_success(operation->begin);
+    operation.start();
+    operation.fail();
+    operation.wake();
+    operation.machine.on_success(operation.begin);
     ASSERT_EQ(operation.observer->events.size(), 7u);
     for (observation const& event : operation.observer->events)
         EXPECT_EQ(event.policy, "orders.get");
 
     observed_script nameless;
-    nameless->start();
+    nameless.start();
     EXPECT_EQ(nameless.last().policy, "");
 }
 

@@ -3,7 +3,7 @@
 #include <asio_retry/permanent.hpp>
 #include <asio_retry/retry_policy.hpp>
 
-#include "support/machine_script.hpp"
+#include "support/script.hpp"
 
 #include <boost/system/system_error.hpp>
 #include <gtest/gtest.h>

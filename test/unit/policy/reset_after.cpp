@@ -6,7 +6,7 @@
 
 #include "support/elements.hpp"
 #include "support/in_virtual_time.hpp"
-#include "support/machine_script.hpp"
+#include "support/script.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>

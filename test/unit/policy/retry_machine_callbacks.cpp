@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/machine_script.hpp"
 #include "support/message_of.hpp"
+#include "support/script.hpp"
 
 #include <boost/system/system_error.hpp>
 

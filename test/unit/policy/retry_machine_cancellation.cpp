@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/machine_script.hpp"
+#include "support/script.hpp"
 
 #include <memory>
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/elements.hpp"
-#include "support/machine_script.hpp"
+#include "support/script.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -7,10 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "support/elements.hpp"
-#include "support/machine_script.hpp"
-#include "support/observed_script.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
+#include "support/script.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -24,11 +23,11 @@ using testing::IsEmpty;
 
 TEST(retry_observer, is_told_one_story) {
     observed_script script;
-    script->start();
-    script->fail(3ms, detail::timed_out_error());
+    script.start();
+    script.fail(3ms, detail::timed_out_error());
     observation const failed = script.observer->events.at(2), decided = script.last();
-    script->wake(103ms);
-    script->machine.on_success(script->begin + 110ms);
+    script.wake(103ms);
+    script.machine.on_success(script.begin + 110ms);
     EXPECT_THAT(script.told(), elements("started", "attempt_began 1", "attempt_ended 1", "retry_decided 1",
                                         "attempt_began 2", "attempt_ended 2", "ended succeeded"));
     EXPECT_EQ(failed.error, detail::timed_out_error());
@@ -40,34 +39,34 @@ TEST(retry_observer, is_told_one_story) {
     EXPECT_EQ(script.last().took, 110ms);
     EXPECT_EQ(script.last().attempt, 2u);
     EXPECT_FALSE(script.last().error);
-    script.script.reset();
+    script.destroy();
     EXPECT_THAT(script.told(), testing::SizeIs(7)) << "it ended once";
 }
 
 TEST(retry_observer, is_told_of_every_end) {
     observed_script exhausted(endless_every_100ms().max_attempts(1));
-    exhausted->start();
-    exhausted->fail(1ms);
+    exhausted.start();
+    exhausted.fail(1ms);
     EXPECT_THAT(exhausted.told(), elements("started", "attempt_began 1", "attempt_ended 1", "ended attempts"));
     EXPECT_EQ(exhausted.last().error, unreachable());
 
     observed_script before;
-    before->machine.cancel();
-    before->start();
+    before.machine.cancel();
+    before.start();
     EXPECT_THAT(before.told(), elements("started", "ended cancelled"));
 
     observed_script dropped;
-    dropped->start();
-    dropped.script.reset();
+    dropped.start();
+    dropped.destroy();
     EXPECT_THAT(dropped.told(), elements("started", "attempt_began 1", "attempt_ended 1", "ended cancelled"));
     EXPECT_EQ(dropped.last().error, detail::aborted_error());
 
     observed_script late(endless_every_100ms().deadline(time_point()));
-    late->start();
+    late.start();
     EXPECT_THAT(late.told(), elements("started", "ended deadline"));
 
     observed_script never_started;
-    never_started.script.reset();
+    never_started.destroy();
     EXPECT_THAT(never_started.told(), IsEmpty());
 }
 
@@ -76,11 +75,11 @@ TEST(retry_observer, is_told_of_refusals) {
     gate->refusals = {duration::max(), std::nullopt};
     gate->grants = {false};
     observed_script script(endless_every_100ms().gate(gate).wait_when_refused());
-    script->start();
-    script->wake(100ms);
-    script->fail(100ms);
-    script->wake(200ms);
-    script->machine.on_success(script->begin + 200ms);
+    script.start();
+    script.wake(100ms);
+    script.fail(100ms);
+    script.wake(200ms);
+    script.machine.on_success(script.begin + 200ms);
     EXPECT_THAT(script.told(),
                 elements("started", "refused 1", "attempt_began 1", "attempt_ended 1", "refused 2",
                          "retry_decided 1", "attempt_began 2", "attempt_ended 2", "ended succeeded"));
@@ -91,9 +90,9 @@ TEST(retry_observer, is_told_of_refusals) {
 // Some forms ask first whether the operation may start, and tell it to when it may not.
 TEST(retry_observer, is_told_of_one_start) {
     observed_script script;
-    script->machine.cancel();
-    EXPECT_FALSE(script->machine.may_start(script->begin));
-    script->start();
+    script.machine.cancel();
+    EXPECT_FALSE(script.machine.may_start(script.begin));
+    script.start();
     EXPECT_THAT(script.told(), elements("started", "ended cancelled"));
 }
 
@@ -108,8 +107,8 @@ TEST(retry_observer, decision_60_is_told_of_no_attempt_that_its_gate_cancels) {
     };
     auto const gate = std::make_shared<cancelling>();
     observed_script script(endless_every_100ms().gate(gate));
-    gate->machine = &script->machine;
-    script->start();
+    gate->machine = &script.machine;
+    script.start();
     EXPECT_THAT(script.told(), elements("started", "ended cancelled"));
 }
 
@@ -152,8 +151,8 @@ TEST(retry_observer, decision_60_counts_attempts_that_begin_whenever_the_operati
 // It was let in by its gate, and there was no room for its operation.
 TEST(retry_observer, decision_60_is_told_of_no_attempt_that_has_no_room) {
     observed_script script(endless_every_100ms().gate(std::make_shared<recording_gate>()));
-    EXPECT_TRUE(script->machine.may_start(script->begin));
-    script->machine.refuse(detail::no_buffer_space_error(), script->begin);
+    EXPECT_TRUE(script.machine.may_start(script.begin));
+    script.machine.refuse(detail::no_buffer_space_error(), script.begin);
     EXPECT_THAT(script.told(), elements("started", "ended budget"));
 }
 

@@ -5,8 +5,8 @@
 #include <asio_retry/with_report.hpp>
 
 #include "support/in_virtual_time.hpp"
-#include "support/machine_script.hpp"
 #include "support/recording_gate.hpp"
+#include "support/script.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>

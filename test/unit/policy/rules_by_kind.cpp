@@ -3,8 +3,8 @@
 #include <asio_retry/profiles.hpp>
 #include <asio_retry/retry_machine.hpp>
 
-#include "support/machine_script.hpp"
 #include "support/refuses.hpp"
+#include "support/script.hpp"
 
 #include <boost/system/errc.hpp>
 #include <gmock/gmock.h>

@@ -7,7 +7,7 @@
 #include "support/coroutine_ends.hpp"
 #include "support/hooked_executor.hpp"
 #include "support/in_virtual_time.hpp"
-#include "support/machine_script.hpp"
+#include "support/script.hpp"
 #include "support/scripted_operation.hpp"
 
 #include <boost/asio.hpp>

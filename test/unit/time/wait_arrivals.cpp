@@ -1,11 +1,14 @@
 #include "time/wait_arrivals.hpp"
 
 #include "support/test_wait.hpp"
+#include "time/scheduled_waits.hpp"
 
+#include <boost/asio/io_context.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <thread>
@@ -78,6 +81,28 @@ TEST_F(wait_arrivals_test, of_a_thread_keep_their_order_whatever_others_do) {
         EXPECT_EQ(next, own.end());
     }
     EXPECT_TRUE(arrivals.empty());
+}
+
+// The timer is armed for the first, so the others begin without the mutex. None of them ends by the timer.
+TEST(scheduled_waits, end_those_of_one_instant_as_they_began_however_they_arrived) {
+    boost::asio::io_context io;
+    scheduled_waits waits(io, false);
+    time_point const later = waits.now() + std::chrono::hours(1);
+    std::deque<test_wait> all(7);
+    std::vector<int> order;
+    for (int i = 0; i != 7; ++i) {
+        test_wait& wait = all[static_cast<std::size_t>(i)];
+        wait.expired = [&order, i] { order.push_back(i); };
+        std::thread([&] { ASSERT_TRUE(waits.schedule(wait, later)); }).join();
+        if (i == 3) {
+            ASSERT_EQ(waits.pending(), 4u) << "they are put into the wheel";
+        }
+    }
+    ASSERT_EQ(waits.pending(), 7u);
+    while (waits.end_due(later) == scheduled_waits::due::ended) {
+    }
+    EXPECT_THAT(order, testing::ElementsAre(0, 1, 2, 3, 4, 5, 6));
+    waits.shut_down();
 }
 
 } // namespace

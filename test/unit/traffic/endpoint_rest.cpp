@@ -107,6 +107,20 @@ TEST_F(endpoint_rest, decision_79_who_comes_before_the_time_gets_the_one_that_re
     EXPECT_EQ(endpoint_operation(set, dice).begin(noon + 2s), std::nullopt);
 }
 
+// So the limit of a server's wish never adds up the rests of several attempts.
+TEST_F(endpoint_rest, decision_79_each_attempt_is_put_off_since_a_time_of_its_own) {
+    set.assign({1});
+    end_at(1, wished(6s, noon));
+    endpoint_operation one(set, dice);
+    EXPECT_EQ(one.begin(noon), std::nullopt);
+    EXPECT_EQ(one.choice.put_off_since(noon + 6s), noon);
+    ASSERT_EQ(one.begin(noon + 6s), 1);
+    EXPECT_EQ(one.choice.put_off_since(noon + 7s), noon + 7s) << "it runs";
+    one.end(wished(5s, noon + 7s), 0);
+    EXPECT_EQ(one.choice.wish(pushback::after(5s), noon + 7s), pushback::after(5s));
+    EXPECT_EQ(one.choice.put_off_since(noon + 12s), noon + 7s);
+}
+
 TEST_F(endpoint_rest, decision_79_a_wish_says_nothing_of_another_endpoint) {
     endpoint_operation one(set, dice);
     int const first = one.begin(noon).value();

@@ -6,10 +6,9 @@
 #include <asio_retry/traffic/retry_budget.hpp>
 #include <asio_retry/traffic/token_budget.hpp>
 
-#include "support/hedge_script.hpp"
-#include "support/machine_script.hpp"
 #include "support/recording_gate.hpp"
 #include "support/recording_observer.hpp"
+#include "support/script.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "support/gate_values.hpp"
-#include "support/machine_script.hpp"
+#include "support/script.hpp"
 #include "support/split_mix_64.hpp"
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 #include "support/attempt_ends.hpp"
 #include "support/csv.hpp"
 #include "support/gate_values.hpp"
-#include "support/machine_script.hpp"
+#include "support/script.hpp"
 #include "support/split_mix_64.hpp"
 
 #include <algorithm>

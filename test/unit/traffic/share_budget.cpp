@@ -4,8 +4,8 @@
 
 #include "support/attempt_ends.hpp"
 #include "support/gate_values.hpp"
-#include "support/machine_script.hpp"
 #include "support/refuses.hpp"
+#include "support/script.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,13 +2,13 @@
 
 #include <asio_retry/retry_policy.hpp>
 
-#include "simulation/plan.hpp"
+#include "world/plan.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 /// The published laws of backoff and jitter, written down a second time.
-namespace asio_retry::simulation {
+namespace asio_retry::world {
 
 inline duration greatest_ceiling(law_plan const& law) {
     return law.cap.value_or(duration::max());
@@ -81,4 +81,4 @@ inline delay_range range_of(law_plan const& law, std::uint64_t failures, duratio
     return {};
 }
 
-} // namespace asio_retry::simulation
+} // namespace asio_retry::world

@@ -1,9 +1,5 @@
-#include "scripted_attempts.hpp"
+#include "case_attempts.hpp"
 
-#include "support/scripted_operation.hpp"
-
-#include <boost/asio/associated_executor.hpp>
-#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -16,7 +12,7 @@ namespace {
 using type = asio::cancellation_type;
 }
 
-void scripted_attempts::call() {
+void case_attempts::call() {
     ++calls;
     if (on_call)
         on_call();
@@ -24,7 +20,7 @@ void scripted_attempts::call() {
         throw boost::system::system_error(own_result());
 }
 
-asio::awaitable<int> scripted_attempts::attempt() {
+asio::awaitable<int> case_attempts::attempt() {
     if (case_.does == kind::disables_and_fails)
         co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     else if (case_.passes_all)
@@ -46,27 +42,7 @@ asio::awaitable<int> scripted_attempts::attempt() {
     throw boost::system::system_error(asio::error::connection_reset);
 }
 
-void scripted_attempts::begin(handler_type handler) {
-    pending_ = true;
-    if (slot_.is_connected())
-        slot_.assign([this](type types) { on_cancelled(types); });
-    auto const executor = asio::get_associated_executor(handler, timer_.get_executor());
-    timer_.async_wait(asio::bind_executor(executor, [this, handler = std::move(handler)](error_code) mutable {
-        slot_.clear();
-        slot_ = {};
-        std::move(handler)(result_, number());
-    }));
-}
-
-void scripted_attempts::end(error_code const& result) {
-    pending_ = false;
-    result_ = result;
-    timer_.cancel();
-}
-
-void scripted_attempts::on_cancelled(type types) {
-    if (!pending_)
-        return;
+void case_attempts::on_cancelled(type types) {
     told.push_back(types);
     if (calls <= case_.prior_failures())
         return;
@@ -87,7 +63,7 @@ void scripted_attempts::on_cancelled(type types) {
     }
 }
 
-error_code scripted_attempts::own_result() const {
+error_code case_attempts::own_result() const {
     return calls <= case_.failures() || case_.at.where == place::in_on_give_up ? refused() : error_code();
 }
 

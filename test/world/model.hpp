@@ -4,8 +4,8 @@
 #include <asio_retry/retry_event.hpp>
 #include <asio_retry/retry_gate.hpp>
 
-#include "simulation/law.hpp"
-#include "simulation/plan.hpp"
+#include "world/law.hpp"
+#include "world/plan.hpp"
 
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/error.hpp>
@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace asio_retry::simulation {
+namespace asio_retry::world {
 
 /// What one operation may do next, from the documentation and not from the library's machine. It is told of
 /// everything that happens, and complains about what must not. Times count from the beginning of the run.
@@ -73,7 +73,7 @@ public:
         told_of_deadline_ = told_of_deadline_ || (limit && now >= deadline_);
     }
 
-    void ended(attempt_end how, error_code const& error, bool hears, duration now) {
+    void ended(fate how, error_code const& error, bool hears, duration now) {
         demand(phase_ == phase::running, "an attempt ends that does not run");
         demand(!hears || now <= limit_ || told_of_limit_, "an attempt beyond its limit was not told to stop");
         demand(!hears || now <= deadline_ || told_of_deadline_,
@@ -87,9 +87,9 @@ public:
         error_ = error;
         expired_ = now > limit_;
         limited_by_deadline_ = limited_by_deadline_ || now > deadline_;
-        if (expired_ && how != attempt_end::success)
+        if (expired_ && how != fate::success)
             error_ = asio::error::timed_out;
-        judged_ = how == attempt_end::rejected && !expired_;
+        judged_ = how == fate::rejected && !expired_;
         told_of_limit_ = told_of_deadline_ = false;
     }
 
@@ -98,7 +98,7 @@ public:
     // --- the policy's callables
 
     void predicate(error_code const& error, bool says_yes, duration now) {
-        demand(phase_ == phase::ended && how_ != attempt_end::success, "the predicate without a failure");
+        demand(phase_ == phase::ended && how_ != fate::success, "the predicate without a failure");
         demand(now == ended_at_, "the predicate at another time than the failure");
         demand(error == error_ || lenient_, "the predicate is asked about another error: " + error.message());
         demand(!judged_ || lenient_, "the predicate is asked about a rejected result");
@@ -121,7 +121,7 @@ public:
     }
 
     void retrying(retry_event const& e, duration now) {
-        demand(phase_ == phase::ended && how_ != attempt_end::success, "on_retry without a failure");
+        demand(phase_ == phase::ended && how_ != fate::success, "on_retry without a failure");
         demand(now == ended_at_, "on_retry at another time than the failure");
         demand(e.attempt == attempts_, "on_retry tells of another attempt");
         settle_total(false);
@@ -136,6 +136,7 @@ public:
         check_delay(e.delay, now);
         phase_ = phase::waiting;
         delay_ = e.delay;
+        earliest_end_ = now == hurried_at_ ? now : now + delay_;
         predicate_asked_ = false;
     }
     void hook_threw() { thrown_ = error::hook_threw; }
@@ -143,7 +144,7 @@ public:
     void gave_up(retry_event const& e, duration now) {
         demand(!given_up_, "on_give_up twice");
         demand(phase_ != phase::running, "on_give_up while an attempt runs");
-        demand(phase_ != phase::ended || how_ != attempt_end::success, "on_give_up after a success");
+        demand(phase_ != phase::ended || how_ != fate::success, "on_give_up after a success");
         // An attempt told to stop before its coroutine began was none.
         bool const is_late = is_late_cancellation() && e.reason == stop_reason::deadline;
         unborn_ = plan_.form >= form_kind::awaitable && (e.reason == stop_reason::cancelled || is_late) &&
@@ -189,14 +190,16 @@ public:
             cancelled_at_ = now;
     }
 
-    /// A wait ends now; one that is about to begin may, too.
-    void hurried_by_scope(duration now) {
+    /// A wait ends within this time, or now; one that is about to begin may, too.
+    void hurried_by_scope(duration spread, duration now) {
         hurried_at_ = now;
         if (phase_ != phase::waiting)
             return;
-        if (now < ended_at_ + delay_)
+        duration const latest = now - ended_at_ + std::max(spread, duration(1)) - duration(1);
+        earliest_end_ = std::min(earliest_end_, now);
+        if (latest < delay_)
             clamped_ = answer::no;
-        delay_ = now - ended_at_;
+        delay_ = std::min(delay_, latest);
     }
 
     void cancelled(asio::cancellation_type_t type, duration now) {
@@ -221,7 +224,7 @@ public:
     void completed(error_code const& error, bool has_value, duration now) {
         demand(phase_ != phase::completed, "it completes twice");
         demand(phase_ != phase::dropped, "it completes though its handler was dropped");
-        if (phase_ == phase::ended && how_ == attempt_end::success) {
+        if (phase_ == phase::ended && how_ == fate::success) {
             demand(!error, "a success is delivered as " + error.message());
             demand(has_value, "a success is delivered without its value");
             demand(now == ended_at_, "a success is delivered late");
@@ -274,8 +277,7 @@ private:
     }
 
     void check_wait(duration now) {
-        bool const hurried = now == hurried_at_ && now <= ended_at_ + delay_;
-        demand(phase_ == phase::waiting && (hurried || now == ended_at_ + delay_),
+        demand(phase_ == phase::waiting && earliest_end_ <= now && now <= ended_at_ + delay_,
                "a retry not at the end of its wait");
         if (now < ended_at_ + delay_)
             clamped_ = answer::no;
@@ -383,11 +385,11 @@ private:
     duration deadline_ = duration::max();
     duration limit_ = duration::max();
     duration delay_{}, previous_{}, longest_attempt_{};
-    duration told_at_{-1}, hurried_at_{-1};
+    duration told_at_{-1}, hurried_at_{-1}, earliest_end_{};
     std::vector<duration> drain_ends_;
     asio::cancellation_type_t told_ = asio::cancellation_type::none;
     std::uint64_t attempts_ = 0;
-    attempt_end how_{};
+    fate how_{};
     error_code error_, last_error_;
     answer cancelled_ = answer::no;
     std::optional<stop_reason> given_up_;
@@ -399,4 +401,4 @@ private:
     bool lenient_ = false, unborn_ = false;
 };
 
-} // namespace asio_retry::simulation
+} // namespace asio_retry::world

@@ -4,53 +4,31 @@
 #include <asio_retry/error.hpp>
 #include <asio_retry/retry_gate.hpp>
 
+#include "world/dice.hpp"
+
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/error.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <random>
 #include <vector>
 
-/// What a seed decides beforehand: the program that is run.
-namespace asio_retry::simulation {
+/// The plan of one operation, drawn before it starts.
+namespace asio_retry::world {
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
-class dice {
-public:
-    explicit dice(std::uint64_t seed)
-        : engine_(seed) {}
-
-    /// Slightly biased, and the same on every platform.
-    std::uint64_t below(std::uint64_t end) { return engine_() % end; }
-    bool one_in(std::uint64_t n) { return below(n) == 0; }
-    duration up_to(duration greatest) {
-        return duration(1 + static_cast<duration::rep>(below(static_cast<std::uint64_t>(greatest.count()))));
-    }
-    template <typename T>
-    T pick(std::initializer_list<T> choices) {
-        return choices.begin()[below(choices.size())];
-    }
-
-private:
-    std::mt19937_64 engine_;
-};
-
-/// Every operation that goes on is cancelled then.
-inline constexpr duration horizon = 60s;
-
 /// When an attempt ends by itself, what it does when it is told to stop, and how it ends.
 enum class attempt_pace { at_once, posted, timed, hangs };
 enum class attempt_stop { aborts, aborts_late, ignores, succeeds };
-enum class attempt_end { success, error, rejected, throws, drops };
+enum class fate { success, error, rejected, throws, drops };
 
 struct attempt_plan {
     attempt_pace pace = attempt_pace::posted;
     attempt_stop when_told = attempt_stop::aborts;
-    attempt_end end = attempt_end::success;
+    fate end = fate::success;
     error_code error;
     duration takes{};
     duration late{};
@@ -81,10 +59,9 @@ struct callback_plan {
 enum class form_kind { token, attempt_token, deferred, awaitable, awaitable_tuple, count };
 
 struct operation_plan {
-    duration starts{};
     form_kind form = form_kind::token;
     bool awaited = false;
-    std::optional<std::size_t> scope;
+    bool in_scope = false;
     std::vector<attempt_plan> attempts; // success from then on
     law_plan law;
     std::optional<std::uint64_t> max_attempts;
@@ -101,32 +78,11 @@ struct operation_plan {
     bool limits_attempts() const { return attempt_timeout || total_timeout || deadline; }
 };
 
-struct event_plan {
-    enum class kind {
-        cancel,
-        cancel_scope,
-        destroy_scope,
-        drain_scope,
-        hurry_scope,
-        join_scope,
-        cancelled_join
-    };
-    kind what = kind::cancel;
-    duration at{};
-    std::size_t target = 0;
-    duration timeout{}; // of a drain
-    asio::cancellation_type_t type = asio::cancellation_type::terminal;
-};
+operation_plan draw_operation(dice& d);
 
-struct program {
-    std::uint64_t seed = 0;
-    std::vector<operation_plan> operations;
-    std::vector<std::optional<std::size_t>> scopes; // each with its parent
-    std::vector<event_plan> events;
-    std::optional<duration> destroyed_at;
-};
+/// Of an operation that shares things with others.
+attempt_plan draw_shared_attempt(dice& d, duration unit);
 
-operation_plan draw_operation(dice& d, std::size_t scopes);
-program draw_program(std::uint64_t seed);
+asio::cancellation_type_t draw_type(dice& d);
 
-} // namespace asio_retry::simulation
+} // namespace asio_retry::world

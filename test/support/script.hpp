@@ -1,17 +1,30 @@
 #pragma once
 
+#include "support/gate_values.hpp"
+#include "support/recording_gate.hpp"
+#include "support/recording_observer.hpp"
+
 #include <asio_retry/retry_gate.hpp>
 #include <asio_retry/retry_machine.hpp>
+#include <asio_retry/traffic/hedge_machine.hpp>
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <boost/system/errc.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <ostream>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace asio_retry {
@@ -108,9 +121,12 @@ class machine_script {
 public:
     explicit machine_script(retry_policy const& policy, time_point begins = time_point(1h))
         : begin(begins)
-        , machine(listened_to(policy)) {}
+        , machine(held_.emplace(listened_to(policy))) {}
     machine_script(machine_script const&) = delete;
     machine_script& operator=(machine_script const&) = delete;
+
+    /// What a script is about that does not say it.
+    static retry_policy usual() { return endless_every_100ms(); }
 
     retry_action start() { return machine.start(begin); }
 
@@ -139,11 +155,18 @@ public:
         return expire(from, stopped, verdict::failure(error));
     }
 
+    void destroy() { held_.reset(); }
+
     time_point const begin;
     random source{1};
     std::vector<retry_event> retries;
     std::vector<retry_event> give_ups;
-    retry_machine machine;
+
+private:
+    std::optional<retry_machine> held_;
+
+public:
+    retry_machine& machine; // until it is destroyed
 
 private:
     /// A test's own hook stays.
@@ -168,5 +191,146 @@ inline std::vector<duration> first_delays(retry_policy const& policy, int count,
     }
     return delays;
 }
+
+/// Tells a hedge_machine what happened, in milliseconds from the start, and asks it until it waits. What it
+/// answers is written in a row, such as "stop, deliver 2 succeeded, done".
+class hedge_script {
+public:
+    explicit hedge_script(hedge_policy const& policy)
+        : machine(held_.emplace(policy, memory_)) {}
+    hedge_script(hedge_script const&) = delete;
+    hedge_script& operator=(hedge_script const&) = delete;
+
+    static hedge_policy usual() { return hedge_policy(10ms); }
+
+    std::string start(int ms = 0) {
+        machine.start(at(ms));
+        return go_on(ms);
+    }
+    std::string go_on(int ms) {
+        std::string story;
+        for (;;) {
+            hedge_action const action = machine.next(at(ms));
+            story += story.empty() ? "" : ", ";
+            switch (action.what) {
+            case hedge_action::kind::begin:
+                story += "begin " + std::to_string(action.attempt);
+                break;
+            case hedge_action::kind::stop:
+                story += "stop";
+                break;
+            case hedge_action::kind::deliver:
+                story +=
+                    "deliver " + std::to_string(action.attempt) + " " + std::string(to_string(action.reason));
+                delivered = action;
+                break;
+            case hedge_action::kind::wait:
+                if (action.until == time_point::max())
+                    return story + "wait";
+                return story + "wait until " + std::to_string((action.until - noon).count() / 1'000'000);
+            case hedge_action::kind::done:
+                return story + "done";
+            case hedge_action::kind::abandon:
+                return story + "abandon";
+            }
+        }
+    }
+
+    std::string succeed(std::uint64_t number, int ms) {
+        kept = machine.on_success(number, at(ms));
+        return go_on(ms);
+    }
+    std::string fail(std::uint64_t number, int ms, verdict const& why = refused_connection()) {
+        kept = machine.on_failure(number, why, at(ms));
+        return go_on(ms);
+    }
+    /// It completes after the result is known.
+    std::string complete_late(std::uint64_t number, int ms) {
+        machine.on_unwanted(number, at(ms));
+        return go_on(ms);
+    }
+    std::string drop(std::uint64_t number, int ms) {
+        machine.on_dropped(number);
+        return go_on(ms);
+    }
+
+    static verdict refused_connection() {
+        return verdict::failure(make_error_code(boost::system::errc::connection_refused));
+    }
+    static time_point at(int ms) { return noon + std::chrono::milliseconds(ms); }
+
+    void destroy() { held_.reset(); }
+
+    hedge_action delivered;
+    bool kept = false;
+
+private:
+    std::array<hedged_attempt, 16> memory_;
+    std::optional<hedge_machine> held_;
+
+public:
+    hedge_machine& machine; // until it is destroyed
+};
+
+/// A script of a policy with an observer.
+template <typename Script>
+class observed : public Script {
+public:
+    using policy = decltype(Script::usual());
+    explicit observed(policy const& of = Script::usual())
+        : observed(of, std::make_shared<recording_observer>()) {}
+
+    std::vector<std::string> told() const {
+        EXPECT_EQ(observer->fault, "");
+        return observer->told();
+    }
+    observation const& event(std::size_t index) const { return observer->events.at(index); }
+    observation const& last() const { return observer->events.back(); }
+
+    /// The last event of that kind, or of those of that attempt.
+    observation const& last(observation::kind what, std::optional<std::uint64_t> attempt = {}) const {
+        auto const& events = observer->events;
+        auto const found = std::find_if(events.rbegin(), events.rend(), [&](observation const& each) {
+            return each.what == what && (!attempt || each.attempt == attempt);
+        });
+        if (found == events.rend())
+            throw std::out_of_range("there is no such event");
+        return *found;
+    }
+    observation const& end_of(std::uint64_t attempt) const {
+        return last(observation::kind::attempt_ended, attempt);
+    }
+
+    std::shared_ptr<recording_observer> const observer;
+
+private:
+    observed(policy const& of, std::shared_ptr<recording_observer> by)
+        : Script(of.observe(by))
+        , observer(std::move(by)) {}
+};
+
+using observed_script = observed<machine_script>;
+using observed_hedge = observed<hedge_script>;
+
+/// A script of a policy with a gate.
+template <typename Script>
+class gated : public Script {
+public:
+    using policy = decltype(Script::usual());
+    explicit gated(policy const& of = Script::usual(), bool measures = true)
+        : gated(of, std::make_shared<recording_gate>(measures)) {}
+
+    std::vector<std::string> const& told() const { return gate->told; }
+
+    std::shared_ptr<recording_gate> const gate;
+
+private:
+    gated(policy const& of, std::shared_ptr<recording_gate> at)
+        : Script(of.gate(at))
+        , gate(std::move(at)) {}
+};
+
+using gated_script = gated<machine_script>;
+using gated_hedge = gated<hedge_script>;
 
 } // namespace asio_retry::test
