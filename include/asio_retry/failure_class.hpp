@@ -200,10 +200,10 @@ ASIO_RETRY_DECL bool surely_not_done(error_code const& ec) noexcept;
 
 /// The answer of a predicate of `fail_if` about a value. With the kind `none` the value has not failed.
 struct judgement {
-    bool failed = false; ///< whether the value is a failure
-    failure_class what;  ///< the meaning of the failure
-    pushback said;       ///< the server's wish about retries
-    int status = 0;      ///< status of the HTTP response; 0: none, or not known
+    bool failed = false;  ///< whether the value is a failure
+    failure_class what{}; ///< the meaning of the failure
+    pushback said{};      ///< the server's wish about retries
+    int status = 0;       ///< status of the HTTP response; 0: none, or not known
 };
 
 /// The fields of an HTTP response that say when to come back; an empty one says nothing.
