@@ -73,6 +73,7 @@ public:
         : self_(std::move(self))
         , executor_(boost::asio::get_associated_executor(self_, target.get_executor()))
         , work_(work_on(executor_))
+        , io_executor_(target.get_executor())
         , target_(target)
         , stagger_(stagger)
         , timer_(std::in_place, target.get_executor()) {}
@@ -177,7 +178,7 @@ private:
 
     void end_without_memory() noexcept {
         try {
-            boost::asio::post(executor_, // the program's socket may be gone
+            boost::asio::post(io_executor_,
                               then([](connection_race& it) { it.fail(boost::asio::error::no_memory); }));
         } catch (...) { // without memory for a turn
         }
@@ -334,6 +335,7 @@ private:
     Self self_;
     home executor_;
     decltype(work_on(std::declval<home const&>())) work_;
+    Executor const io_executor_; // of the program's socket, which may be gone before a lookup is
     std::mutex mutex_;
     std::size_t pending_ = 0; // events that are still to come
     bool is_over_ = false;    // a connection has won, or the attempt was stopped
