@@ -64,22 +64,32 @@ void await_driver::delete_notices() noexcept {
 // --- its steps
 
 auto await_driver::begin() -> step {
+    if (course_.wants_strand)
+        return begin_on_strand();
+    take_over_cancellation();
+    start();
+    return take_step();
+}
+
+auto await_driver::begin_on_strand() -> step {
     std::exception_ptr failure;
     try {
-        if (course_.wants_strand)
-            stack_.move_to(strand_of<asio::any_io_executor>::make(stack_.executor()));
+        stack_.move_to(strand_of<asio::any_io_executor>::make(stack_.executor()));
+        move_ = move::to_strand;
     } catch (...) { // the operation has begun, so it has to end
         failure = std::current_exception();
     }
+    take_over_cancellation();
+    if (failure)
+        start(&failure);
+    return take_step();
+}
+
+void await_driver::take_over_cancellation() {
     if (caller_.is_connected())
         cancel(stack_.state().cancelled());
     if (is_interruptible_)
         stack_.take_over(stop_slot());
-    if (stack_.has_moved())
-        move_ = move::to_strand;
-    else
-        start(failure ? &failure : nullptr);
-    return take_step();
 }
 
 void await_driver::start(std::exception_ptr const* failure) {

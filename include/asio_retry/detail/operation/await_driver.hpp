@@ -204,6 +204,9 @@ private:
 
     virtual void prepare(retry_machine& machine) = 0;
 
+    step begin_on_strand();
+    void take_over_cancellation();
+
     /// `failure`: the exception that prevented the move; null if there was none.
     void start(std::exception_ptr const* failure = nullptr);
     void go_on_moved(std::exception_ptr const* failure = nullptr);
