@@ -491,7 +491,7 @@ void narrator::end_attempt(std::uint64_t attempts, attempt_end end, verdict cons
     observe_attempt_end(end, failure, facts, now);
 }
 
-/// `marks`: of nested operations, one of which may have taken the admission over. `chosen`: the `now` of the
+/// `marks`: of nested operations; one may have taken the admission over. `chosen`: the `now` of the
 /// end for choosers, because choosers reserve no time.
 void narrator::tell_gates(attempt_end const& end, nested_marks* marks, time_point chosen) noexcept {
     if (auto const& gate = settings_->gate) {

@@ -16,8 +16,8 @@ namespace asio_retry {
 /// Counts the attempts that begin, so that a client can tell servers how many of them are retries.
 ///
 /// This gate refuses nothing. Put it last in `all_gates`: then it does not count attempts that another gate
-/// refuses. It counts an attempt once, at the time when it begins, however long it waits for another gate. It
-/// forgets attempts after `window`, in ten slots that include the present one.
+/// refuses. It counts an attempt once: while the attempt waits for another gate, from the question on, and then
+/// from its beginning. It forgets attempts after `window`, in ten slots that include the present one.
 ///
 /// Thread safety: call any function from any thread. A lock is held for a few additions.
 class ASIO_RETRY_DECL attempt_counter final : public retry_gate {
