@@ -9,7 +9,7 @@ function(discover_tests target)
             set(name ${target}.shard_${shard})
             add_test(NAME ${name} COMMAND ${target})
             set_tests_properties(${name} PROPERTIES
-                ENVIRONMENT "GTEST_TOTAL_SHARDS=8;GTEST_SHARD_INDEX=${shard}")
+                ENVIRONMENT "GTEST_TOTAL_SHARDS=8;GTEST_SHARD_INDEX=${shard};GTEST_BRIEF=1")
         endforeach()
         return()
     endif()
