@@ -4,7 +4,7 @@
 
 #include <boost/asio/experimental/channel.hpp>
 
-// `probe` is a topic below `topic`, to which nobody else publishes.
+// `topic` is a filter that matches `probe`, a topic to which nobody else publishes.
 inline asio::awaitable<void> listen(broker& from, std::string topic, std::string probe,
                                     std::function<void(std::string)> hear, asio_retry::retry_policy policy) {
     using boost::system::error_code;

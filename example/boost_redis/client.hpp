@@ -16,7 +16,11 @@ struct redis_client {
         server.health_check_interval = server.reconnect_wait_interval = {}; // `watch` and the policy do both
         now->cancel();                                                      // commands that wait there fail
         now = std::make_shared<redis::connection>(strand);
-        co_await (now->async_run(server, {redis::logger::level::err}, asio::use_awaitable) && watch(a));
+        try {
+            co_await (now->async_run(server, {redis::logger::level::err}, asio::use_awaitable) && watch(a));
+        } catch (asio::multiple_exceptions const& both) { // the first is that of async_run
+            std::rethrow_exception(both.first_exception());
+        }
     }
     asio::awaitable<void> watch(asio_retry::attempt a) {
         redis::request ping;
