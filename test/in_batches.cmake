@@ -1,6 +1,7 @@
 # Folders whose tests are one file together: a quarter of what is compiled for them is the same.
 set(batch_of_handlers hedge attempt scope ticker pool time schemes)
-set(batch_of_policies policy callables text blocking observe traffic)
+set(batch_of_policies policy callables blocking)
+set(batch_of_gates text observe traffic)
 
 # in_batches(target): compiles the files of a folder as one, so their names have to differ. To g++ such files are
 # headers, in which it warns of types of unnamed namespaces; compiled one by one they are without warnings.
@@ -18,7 +19,7 @@ function(in_batches target)
         cmake_path(GET folder FILENAME folder)
         set(group ${folder})
         if(NOT MINGW) # where the names of so many sections do not fit into one object
-            foreach(batch handlers policies)
+            foreach(batch handlers policies gates)
                 if(folder IN_LIST batch_of_${batch})
                     set(group ${batch})
                 endif()
