@@ -6,7 +6,7 @@
 namespace asio_retry::detail {
 
 void coroutine_stack::move_to(asio::any_io_executor other) {
-    moved_ = std::make_unique<asio::any_io_executor>(std::move(other));
+    moved_.reset(new asio::any_io_executor(std::move(other)));
     std::swap(*executor_, *moved_);
 }
 

@@ -9,7 +9,7 @@ namespace asio_retry::detail {
 
 namespace {
 
-asio::awaitable<kept_value> value_of(asio::awaitable<void> attempt, std::unique_ptr<kept_value> place) {
+asio::awaitable<kept_value> value_of(asio::awaitable<void> attempt, owned<kept_value> place) {
     co_await std::move(attempt);
     co_return std::move(*place);
 }
@@ -22,7 +22,7 @@ struct operation_form<kept_operation> {
     static constexpr bool chooses = true; // the operation inside may choose
 
     static asio::awaitable<kept_value> call(kept_operation& operation, attempt const& which) {
-        auto place = std::make_unique<kept_value>(); // of this attempt, which may outlast the operation
+        owned<kept_value> place(new kept_value); // of this attempt, which may outlast the operation
         auto begun = operation->call(which, *place);
         return value_of(std::move(begun), std::move(place));
     }
@@ -37,8 +37,9 @@ namespace {
 
 using erased = erased_operation<asio::awaitable<kept_value>, true, true>;
 
-asio::awaitable<void> put(untyped_result& into, asio::awaitable<untyped_result> retry) {
-    into = co_await std::move(retry);
+asio::awaitable<void> put(untyped_result& into,
+                          asio::awaitable<std::tuple<std::exception_ptr, kept_value>> retry) {
+    std::tie(into.thrown, into.value) = co_await std::move(retry);
 }
 
 /// A plain function: the frame of a coroutine would keep `source`.

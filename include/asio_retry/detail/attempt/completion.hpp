@@ -10,7 +10,6 @@
 
 #include <concepts>
 #include <exception>
-#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -257,9 +256,8 @@ struct completion<void(Failure, Values...)> {
 
 /// The result of an attempt. A result with a disposition knows whether it is set.
 template <typename Completion>
-using kept_result =
-    std::conditional_t<Completion::has_disposition, std::optional<typename Completion::arguments>,
-                       late_value<typename Completion::arguments>>;
+using kept_result = std::conditional_t<Completion::has_disposition, maybe<typename Completion::arguments>,
+                                       late_value<typename Completion::arguments>>;
 
 /// Keeps the disposition of the last failure during a wait, in order to deliver it if the operation ends then.
 template <typename Completion, bool = Completion::has_disposition>
@@ -289,7 +287,7 @@ public:
     }
 
 private:
-    std::optional<failure_type> kept_;
+    maybe<failure_type> kept_;
 };
 
 } // namespace asio_retry::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio_retry/detail/handler/asio.hpp>
+#include <asio_retry/detail/policy/shared.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -11,7 +12,6 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
-#include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -72,14 +72,12 @@ public:
     asio::cancellation_state const& state() const noexcept { return *state_; }
 
     /// Whether it may move to a strand for a retry, so that no emission reaches an attempt while it runs. A
-    /// strand does not fit in a typed executor. A caller that can cancel the coroutine would emit outside the
-    /// strand.
+    /// typed executor cannot hold a strand. A caller with a slot would emit outside the strand.
     bool may_move() const noexcept { return !is_typed_ && !state_->slot().is_connected(); }
 
-    /// Makes the coroutine's operations complete on `other`. The coroutine reaches `other` when its next
-    /// operation completes.
+    /// The coroutine's operations complete on `other`, which it reaches when its next operation completes.
     void move_to(asio::any_io_executor other);
-    bool has_moved() const noexcept { return moved_ != nullptr; }
+    bool has_moved() const noexcept { return moved_.get() != nullptr; }
 
     /// Undoes `move_to`. Precondition: has_moved().
     void move_back() noexcept;
@@ -122,7 +120,7 @@ private:
     bool kept_throws_ = false;
     asio::cancellation_slot kept_parent_;
     asio::cancellation_state kept_state_;
-    std::unique_ptr<asio::any_io_executor> moved_; // the executor that is not in use now
+    owned<asio::any_io_executor> moved_; // the executor that is not in use now
 };
 
 } // namespace asio_retry::detail

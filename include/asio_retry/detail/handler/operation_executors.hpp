@@ -20,8 +20,10 @@
 
 namespace asio_retry::detail {
 
+/// Executors can be compared. Where a type cannot, the many classes of Asio's question are not needed.
 template <typename T>
-concept executor = asio::execution::is_executor<std::remove_cvref_t<T>>::value;
+concept executor = requires(std::remove_cvref_t<T> const& one) { one == one; } &&
+                   asio::execution::is_executor<std::remove_cvref_t<T>>::value;
 
 /// A token for an operation with this completion; any type if the compiler cannot check that.
 template <typename Token, typename Signature>
@@ -119,10 +121,8 @@ struct strand_of<asio::any_io_executor> {
     ASIO_RETRY_DECL static asio::any_io_executor make(asio::any_io_executor const& executor);
 };
 
-/// The executors of an operation, with work on both while it lasts. The operation runs on the handler's
-/// executor
-/// (`Associated`), or on the waiting executor if the handler has none. All handlers with one executor share the
-/// type.
+/// The executors of an operation, with work on both while it lasts. It runs on the handler's executor
+/// (`Associated`), or else on the waiting executor. All handlers with one executor share the type.
 template <typename WaitsOn, typename Associated, bool HandlerHasExecutor, bool WantsStrand>
 class operation_executors {
     using io = io_executor_of<WaitsOn>;

@@ -11,8 +11,6 @@
 
 #include <atomic>
 #include <exception>
-#include <memory>
-#include <optional>
 #include <utility>
 
 namespace asio_retry::detail {
@@ -27,8 +25,8 @@ public:
     waiting_place(Executor const& executor, asio::any_io_executor const& own)
         : context_(&asio::query(executor, asio::execution::context)) {
         if (!belongs_to(own))
-            work_ = std::make_unique<work_of<tracked_executor<Executor>>>(
-                asio::prefer(executor, asio::execution::outstanding_work.tracked));
+            work_.reset(new work_of<tracked_executor<Executor>>(
+                asio::prefer(executor, asio::execution::outstanding_work.tracked)));
     }
     waiting_place(scope_handle given_scope, asio::any_io_executor const& own);
 
@@ -55,7 +53,7 @@ private:
     bool belongs_to(asio::any_io_executor const& own) const;
 
     asio::execution_context* context_ = nullptr;
-    std::unique_ptr<work> work_;
+    owned<work> work_;
     scope_handle scope_;
 };
 
@@ -87,7 +85,7 @@ private:
 
     void end() noexcept;
 
-    std::optional<counted> counted_;
+    maybe<counted> counted_;
 };
 
 /// Says whether a retry runs inside the coroutine that awaits it, and whether the coroutine moves to a strand.

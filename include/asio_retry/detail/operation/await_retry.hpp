@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <exception>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -101,7 +100,7 @@ private:
 
     Callable& callable_;
     ASIO_RETRY_NO_UNIQUE_ADDRESS attempt_health_of<form, awaited_retry> health_;
-    std::optional<arguments> result_; // of the last attempt; removed before a wait begins
+    maybe<arguments> result_; // of the last attempt; removed before a wait begins
     ASIO_RETRY_NO_UNIQUE_ADDRESS last_failure<completion> last_;
 };
 

@@ -14,7 +14,6 @@
 
 #include <concepts>
 #include <exception>
-#include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -90,7 +89,7 @@ struct untyped_value {
     virtual std::exception_ptr exhausted() noexcept = 0;
 };
 
-using kept_value = std::unique_ptr<untyped_value>; // null for void
+using kept_value = owned<untyped_value>; // null for void
 
 template <typename T, bool JudgesResults>
 struct typed_value final : untyped_value {
@@ -109,7 +108,7 @@ struct typed_value final : untyped_value {
 
 template <>
 inline std::exception_ptr exhausted_with(kept_value&& value) noexcept {
-    return value ? value->exhausted() : exception_of(error::exhausted);
+    return value.get() ? value->exhausted() : exception_of(error::exhausted);
 }
 
 template <bool JudgesResults, typename T>
@@ -155,11 +154,13 @@ struct typed_operation final : untyped_operation {
     }
 };
 
-using kept_operation = std::unique_ptr<untyped_operation>;
-using untyped_result = std::tuple<std::exception_ptr, kept_value>;
+using kept_operation = owned<untyped_operation>;
+struct untyped_result {
+    std::exception_ptr thrown;
+    kept_value value;
+};
 
-/// Waits on the executor of the coroutine, on a given executor, or in a scope. Moves the arguments from the
-/// caller.
+/// Waits on the coroutine's executor, on a given one, or in a scope. Moves the arguments from the caller.
 struct own_executor {};
 ASIO_RETRY_DECL asio::awaitable<void> retry_untyped(untyped_result& result, kept_operation&& operation,
                                                     retry_policy&& policy, own_executor);
@@ -186,14 +187,13 @@ inline constexpr bool can_lose_type = [] {
 template <typename Form>
 typename completion<typename Form::signature>::arguments typed_result(untyped_result&& result) {
     using value_type = typename awaitable_traits<typename Form::result_type>::value_type;
-    auto& [thrown, kept] = result;
     if constexpr (std::is_void_v<value_type>)
-        return {std::move(thrown)};
-    else if (kept)
-        return {std::move(thrown),
-                std::move(static_cast<typed_value<value_type, Form::judges_results>&>(*kept).value)};
+        return {std::move(result.thrown)};
+    else if (result.value.get())
+        return {std::move(result.thrown),
+                std::move(static_cast<typed_value<value_type, Form::judges_results>&>(*result.value).value)};
     else
-        return {std::move(thrown), value_type()};
+        return {std::move(result.thrown), value_type()};
 }
 
 // Plain functions, because the frame of a coroutine would keep every temporary. They move from `source`.

@@ -142,4 +142,28 @@ private:
     };
 };
 
+/// The only owner of an object, or of none. It is an std::unique_ptr without the classes of its tuple.
+template <typename T>
+class owned {
+public:
+    owned() noexcept = default;
+    explicit owned(T* given) noexcept
+        : object_(given) {}
+    owned(owned&& other) noexcept
+        : object_(std::exchange(other.object_, nullptr)) {}
+    owned& operator=(owned&& other) noexcept {
+        reset(std::exchange(other.object_, nullptr));
+        return *this;
+    }
+    ~owned() { delete object_; }
+
+    T* get() const noexcept { return object_; }
+    T& operator*() const noexcept { return *object_; }
+    T* operator->() const noexcept { return object_; }
+    void reset(T* given = nullptr) noexcept { delete std::exchange(object_, given); }
+
+private:
+    T* object_ = nullptr;
+};
+
 } // namespace asio_retry::detail
