@@ -25,8 +25,7 @@ namespace detail {
 template <typename T>
 inline constexpr bool is_number = std::is_arithmetic_v<std::remove_cvref_t<T>>;
 
-/// Whether a duration makes a `Held`: std::chrono converts it, or it is floating-point and `Held` has
-/// nanoseconds.
+/// Whether a duration makes a `Held`: std::chrono converts it, or it is floating-point, `Held` nanoseconds.
 template <typename Rep, typename Period, typename Held>
 inline constexpr bool is_holdable =
     std::convertible_to<std::chrono::duration<Rep, Period>, Held> ||

@@ -83,8 +83,7 @@ ASIO_RETRY_DECL bool wraps_standard(error_code const& code) noexcept;
 /// The wrapped code equals no other.
 ASIO_RETRY_DECL error_code unwrapped(error_code const& code) noexcept;
 
-/// A boost::system::system_error of `code`; a bad_alloc, as std::make_exception_ptr, if there is no memory for
-/// it.
+/// A boost::system::system_error of `code`; a bad_alloc, as std::make_exception_ptr, without memory for it.
 ASIO_RETRY_DECL std::exception_ptr exception_of(error_code const& code) noexcept;
 
 /// The exception of `code` with `own` nested in it. Precondition: own is not null.

@@ -31,8 +31,7 @@ public:
         : system_error(make_error_code(error::exhausted), "fail_if rejects the last result")
         , value_(std::make_shared<T>(std::move(given_value))) {}
 
-    /// The value of the last attempt; a tuple if there are several. A handler of the exception may move it
-    /// away.
+    /// The value of the last attempt; a tuple if there are several. A handler may move it away.
     T& value() const noexcept { return *value_; }
 
 private:

@@ -81,13 +81,11 @@ public:
     void expect_marks() noexcept { tell_.expect_marks(); }
     /// Makes a value that stays a failure end the operation with `error::exhausted`.
     void expect_errors() noexcept { names_rejected_ = true; }
-    /// Makes the attempts ticks of a backoff_ticker: the gate sees only retries, and the observer hears
-    /// nothing.
+    /// Makes the attempts ticks of a backoff_ticker: the gate sees only retries, the observer hears nothing.
     void expect_ticks() noexcept { tell_.expect_ticks(); }
     /// Makes the operation wait in no queue of a gate, because nobody can wake it.
     void expect_no_wake_up() noexcept { tell_.expect_no_wake_up(); }
-    /// Asks `probe` before every initiation and after every callback whether to stop. `probe` must outlive the
-    /// machine.
+    /// Asks `probe` before every initiation and after every callback whether to stop. It outlives the machine.
     void watch(detail::cancellation_probe const& probe) noexcept { limits_.watch(probe); }
 
     bool limits_attempts() const noexcept { return limits_attempts_; } ///< whether an attempt may be cancelled
@@ -110,8 +108,7 @@ public:
         return tell_.is_told() && (tell_.chooses() || policy_.settings().wait_when_refused);
     }
 
-    /// Begins the operation: the time counts from `now`, which may be left out unless the machine measures
-    /// time.
+    /// Begins the operation: the time counts from `now`. Leave it out unless the machine measures time.
     ///
     /// If the gate refuses and the policy waits when refused, the answer is a wait; without a `source` its
     /// delay has no jitter.
@@ -194,11 +191,9 @@ public:
     time_point renewed_limit(time_point reached) const noexcept {
         return limits_.renewed_limit(policy_.settings(), reached);
     }
-    /// Call this when the attempt is cancelled at the limit `reached`. Returns when a later limit cancels it
-    /// again.
+    /// Call this when the attempt is cancelled at the limit `reached`. Returns when a later one cancels again.
     ///
-    /// The attempt may have missed the first cancellation, or may hang in its clean-up. time_point::max() for
-    /// never.
+    /// The attempt may have missed the first one, or may hang in its clean-up. time_point::max() for never.
     time_point on_attempt_limit(time_point reached) noexcept {
         return limits_.on_attempt_limit(policy_.settings(), reached);
     }

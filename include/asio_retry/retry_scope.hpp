@@ -83,8 +83,7 @@ public:
     /// The destructor cancels too, but only once.
     void cancel() { state_->request(detail::scope_request::cancel, true); }
 
-    /// Whether `cancel` was called, here or for a parent, or the time of a drain was over before its
-    /// operations.
+    /// Whether `cancel` was called, here or for a parent, or a drain's time was over before its operations.
     bool cancelled() const { return state_->cancelled(); }
 
     /// Ends every wait now with another attempt: the network is back, say, or the configuration has changed.

@@ -148,8 +148,7 @@ struct retry_settings {
     /// Whether the time limit of an attempt depends on its own marks.
     bool wants_a_sign() const noexcept { return setup_timeout || idle_timeout; }
 
-    /// Whether the decision depends on how long the operation has taken, or a gate, observer or hook needs
-    /// that.
+    /// Whether the decision, a gate, an observer or a hook needs to know how long the operation has taken.
     bool measures_time() const noexcept { return observer || measures_time_unobserved(); }
 
     /// Whether the time is needed for another reason than the observer.

@@ -309,8 +309,7 @@ struct operation_form {
     static constexpr bool names_rejected = false;
 };
 
-/// Gives an operation its attempt object, and passes the reports of the attempt to the machine, with the time
-/// of `Clock`.
+/// Gives an operation its attempt object, and passes the attempt's reports to the machine, timed by `Clock`.
 template <typename Clock>
 class attempt_health final : health_monitor {
 public:

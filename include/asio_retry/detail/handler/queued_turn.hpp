@@ -63,8 +63,7 @@ public:
 
     bool refused() const noexcept { return refused_; }
 
-    /// Notes that the function runs. An executor may run it before the queueing ends, and the object may be
-    /// gone then.
+    /// Notes that the function runs. It may run before the queueing ends, and the object may be gone then.
     static void taken(void const* object) noexcept {
         if (queueing* const q = find(object))
             q->object_ = nullptr;

@@ -91,8 +91,7 @@ public:
 
     Event take_all() noexcept;
 
-    /// If there are no events, lets other threads in and returns `nothing`. Otherwise stays and returns the
-    /// events.
+    /// Without events it lets other threads in and returns `nothing`. Otherwise it returns the events.
     [[nodiscard]] Event leave() noexcept;
 
 private:

@@ -88,8 +88,7 @@ private:
     virtual void on_dropped() noexcept = 0;
     virtual void on_lost() noexcept = 0;
 
-    /// This handler has no executor: with one, Asio 1.26 would forward a cancellation through a dangling
-    /// pointer.
+    /// It has no executor: with one, Asio 1.26 would forward a cancellation through a dangling pointer.
     struct spawned_handler {
         using cancellation_slot_type = asio::cancellation_slot;
         cancellation_slot_type slot;

@@ -183,8 +183,7 @@ protected:
     /// Returns false while the notice of the expiry is queued.
     bool cancel_timer() noexcept { return scheduler_.get().cancel(*this); }
 
-    /// Returns false if the operation runs on another context than the scheduler's: then the caller posts a
-    /// turn.
+    /// Returns false if the operation runs on another context than the scheduler's: the caller posts a turn.
     bool end_timer_early() {
         auto* const context = self().own_context();
         if (context != &scheduler().context())
@@ -203,8 +202,7 @@ protected:
             scheduler().end_by(*this, latest);
     }
 
-    /// Ends the wait now. Any thread may call it while the operation waits, because the scheduler is known
-    /// then.
+    /// Ends the wait now. Any thread may call it while the operation waits: the scheduler is known then.
     void wake() noexcept {
         auto* const context = self().own_context();
         retry_scheduler& waits = scheduler_.get();
@@ -376,8 +374,7 @@ protected:
     virtual void forget_caller() noexcept = 0;        ///< forgets the caller's slot
     virtual void forget_waiting_place() noexcept = 0; ///< the context of the waits is being destroyed
 
-    /// Each of these ends the operation. `deliver_later` calls the handler in a new turn or on its immediate
-    /// executor.
+    /// Each of these ends the operation. `deliver_later` uses a new turn or the handler's immediate executor.
     virtual void deliver() = 0;
     virtual void deliver_later() = 0;
     virtual void deliver_and_stay() = 0; ///< keeps the memory for attempts that were left behind

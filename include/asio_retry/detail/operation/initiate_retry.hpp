@@ -87,27 +87,18 @@ inline constexpr bool has_context_to_wait_on =
     !is_fallback_executor<Executor> &&
     (!executor<Executor> || asio::can_query<Executor, asio::execution::context_t>::value);
 
-enum class token_fault {
-    none,
-    takes_no_code,
-    takes_no_results,
-    takes_no_exception,
-    takes_no_result,
-    other,
-    no_executor
-};
+enum class token_fault { none, no_code, no_results, no_exception, no_result, other, no_executor };
 
 template <typename Signature>
 inline constexpr token_fault fault_of_handler = token_fault::other;
 template <>
-inline constexpr token_fault fault_of_handler<void(error_code)> = token_fault::takes_no_code;
+inline constexpr token_fault fault_of_handler<void(error_code)> = token_fault::no_code;
 template <typename... Results>
-inline constexpr token_fault fault_of_handler<void(error_code, Results...)> = token_fault::takes_no_results;
+inline constexpr token_fault fault_of_handler<void(error_code, Results...)> = token_fault::no_results;
 template <>
-inline constexpr token_fault fault_of_handler<void(std::exception_ptr)> = token_fault::takes_no_exception;
+inline constexpr token_fault fault_of_handler<void(std::exception_ptr)> = token_fault::no_exception;
 template <typename... Results>
-inline constexpr token_fault fault_of_handler<void(std::exception_ptr, Results...)> =
-    token_fault::takes_no_result;
+inline constexpr token_fault fault_of_handler<void(std::exception_ptr, Results...)> = token_fault::no_result;
 
 /// Whether the token's handler has an executor to wait on. True if Asio does not name the handler.
 template <typename Token, typename Signature>
@@ -144,10 +135,10 @@ struct policy_beside_faulty_token;
             std::convertible_to<Policy> Given = Policy)                                                        \
         policy_beside_faulty_token(Given&& policy = Given()) ASIO_RETRY_REFUSED;                               \
     };
-ASIO_RETRY_POLICY_BESIDE_HANDLER(takes_no_code, "(error_code)")
-ASIO_RETRY_POLICY_BESIDE_HANDLER(takes_no_results, "(error_code, T...), where T... are its results")
-ASIO_RETRY_POLICY_BESIDE_HANDLER(takes_no_exception, "(std::exception_ptr)")
-ASIO_RETRY_POLICY_BESIDE_HANDLER(takes_no_result, "(std::exception_ptr, T), where T is its result")
+ASIO_RETRY_POLICY_BESIDE_HANDLER(no_code, "(error_code)")
+ASIO_RETRY_POLICY_BESIDE_HANDLER(no_results, "(error_code, T...), where T... are its results")
+ASIO_RETRY_POLICY_BESIDE_HANDLER(no_exception, "(std::exception_ptr)")
+ASIO_RETRY_POLICY_BESIDE_HANDLER(no_result, "(std::exception_ptr, T), where T is its result")
 ASIO_RETRY_POLICY_BESIDE_HANDLER(other, "(D, T...), where D tells its failure and T... are its results")
 #undef ASIO_RETRY_POLICY_BESIDE_HANDLER
 
@@ -245,8 +236,7 @@ struct given_executor_source {
     Executor executor;
     Membership membership;
 
-    /// Both functions move the executor out: the context may be destroyed before the coroutine's frame that
-    /// holds this source.
+    /// Both functions move the executor out: the context may end before the frame that holds this source.
     waiting_place where_to_wait(asio::any_io_executor const& own) {
         Executor const taken = std::move(executor);
         return {taken, own};
@@ -267,8 +257,7 @@ struct given_executor_source {
             std::move(own)(std::forward<Handler>(handler), std::forward<Callable>(callable), std::move(policy));
         }
 
-        /// Moves the executor and the membership out: the context may be destroyed before the coroutine's frame
-        /// that holds this object.
+        /// Moves executor and membership out: the context may end before the frame that holds this object.
         template <typename Handler, typename Callable, typename Policy>
         void operator()(Handler&& handler, Callable&& callable, Policy policy) && {
             using callable_type = std::decay_t<Callable>;
@@ -314,8 +303,7 @@ struct scope_source {
     }
 };
 
-/// Whether one coroutine can await both the operation and the token's awaitable: their executors are of one
-/// type.
+/// Whether one coroutine can await the operation and the token's awaitable: their executors have one type.
 template <typename Form, typename Token>
 inline constexpr bool can_await_directly = [] {
     if constexpr (Form::returns_awaitable)
@@ -419,8 +407,7 @@ inline constexpr bool is_destroyed_twice = [] {
         return false; // another static_assert reports the mistake
 }();
 
-/// The type of the policy parameter if the operation is an unnamed lambda. A conversion to it is deprecated, so
-/// the compiler warns.
+/// The type of the policy parameter beside an unnamed lambda. A conversion to it is deprecated, for a warning.
 template <typename Policy>
 struct policy_beside_unnamed_lambda : Policy {
     template <std::convertible_to<Policy> Given = Policy>

@@ -2,8 +2,7 @@
 
 #include <boost/version.hpp>
 
-/// ASIO_RETRY_DECL marks the symbols that the compiled library exports. The shared target sets
-/// ASIO_RETRY_SHARED.
+/// ASIO_RETRY_DECL marks what the compiled library exports. The shared target sets ASIO_RETRY_SHARED.
 #if defined(ASIO_RETRY_SHARED) && defined(_WIN32)
 #if defined(ASIO_RETRY_BUILDING)
 #define ASIO_RETRY_DECL __declspec(dllexport)

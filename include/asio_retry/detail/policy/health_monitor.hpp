@@ -37,8 +37,7 @@ struct nested_marks {
     shared_value<nested_marks> around{}; ///< the marks of the attempt around the operation of this attempt
 };
 
-/// Receives the reports that an attempt makes by the members of `attempt`: health, sending, progress, and the
-/// server's wishes.
+/// Receives the reports that an attempt makes by the members of `attempt`.
 class health_monitor {
 public:
     virtual void on_healthy() noexcept = 0;

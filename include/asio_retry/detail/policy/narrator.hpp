@@ -71,8 +71,7 @@ public:
     ASIO_RETRY_DECL std::uint64_t operation_number() const noexcept;
 
     // --- admission
-    // Asks the gates; after a refusal only when the next wait is over. `allowed`: how long the operation may
-    // wait.
+    // Asks the gates; after a refusal only when the next wait is over. `allowed`: the longest wait.
     bool admits(std::uint64_t number, time_point now, duration (*allowed)(void const*, time_point) noexcept,
                 void const* machine) noexcept;
     admission ask(std::uint64_t number, time_point now, std::string_view& refuser) noexcept;

@@ -76,8 +76,7 @@ public:
     ASIO_RETRY_DECL void on_progress(time_point now) noexcept;
     bool is_expired() const noexcept { return expired_ != interruption::none; }
     interruption take_expired() noexcept { return std::exchange(expired_, interruption::none); }
-    // An attempt has failed. Returns true if the counts begin anew, because the attempt was healthy long
-    // enough.
+    // An attempt has failed. Returns true if the counts begin anew: it was healthy long enough.
     bool end_attempt(retry_settings const& settings, interruption stopped, bool speaks,
                      time_point now) noexcept;
     // The limit that stopped the attempt, and the length of the limit.

@@ -121,8 +121,7 @@ template <typename Other, typename Wanted, typename Sibling>
 inline constexpr bool is_known_mistake = is_maker_of<std::decay_t<Other>, Wanted> || is_duration<Other> ||
                                          is_number<Other> || std::same_as<std::remove_cvref_t<Other>, Sibling>;
 
-/// Reports why the argument is no backoff. `auto` makes the compiler instantiate the function, so this message
-/// comes first.
+/// Reports why the argument is no backoff. `auto`: the function is instantiated, so its message comes first.
 template <typename Other>
 auto explain_backoff() {
     static_assert(!is_maker_of<std::decay_t<Other>, backoff>,

@@ -26,8 +26,7 @@ namespace asio_retry::detail {
 
 class scope_tree;
 
-/// A wait until a scope is empty. The thread that takes the join from the scheduler, or finds it due, queues
-/// its turn.
+/// A wait until a scope is empty. Who takes it from the scheduler, or finds it due, queues its turn.
 class ASIO_RETRY_DECL scope_join : public wait_node, public list_hook<scope_join> {
 protected:
     explicit scope_join(scope_handle scope);
@@ -48,8 +47,7 @@ protected:
 private:
     friend class scope_node;
 
-    /// Releases the parts of the scope that the turn does not need. Returns true if the turn does not need the
-    /// context either.
+    /// Releases the parts of the scope that the turn does not need. Returns true if it needs no context either.
     virtual bool let_go() noexcept = 0;
 
     /// Lets go of the scope, and queues its turn on its handler's executor. If this throws, no turn is queued.

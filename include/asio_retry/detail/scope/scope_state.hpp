@@ -77,8 +77,7 @@ struct timed_request {
     }
 };
 
-/// The room of an operation in its scope. `made`: the operation has ended and is still counted, but takes no
-/// room.
+/// The room of an operation in its scope. `made`: it has ended and is still counted, but takes no room.
 enum class scope_room : unsigned char { none, taken, made };
 
 class scope_member : public list_hook<scope_member> {
@@ -96,8 +95,7 @@ private:
     /// taken the request. If this throws, `on_notice_failed` follows.
     virtual void on_scope_notice() = 0;
 
-    /// Called when no turn can be queued to take the request. Then only the occupant of the operation may take
-    /// it.
+    /// Called when no turn can be queued to take the request. Then only the operation's occupant may take it.
     virtual void on_notice_failed() = 0;
 
     duration spread_ = duration::zero(); // of `request_`
@@ -148,8 +146,7 @@ public:
 
     timed_request take_request(scope_member& member) noexcept;
 
-    /// The member cannot take the request; the next request reaches it. Returns whether it only waited to
-    /// leave.
+    /// The member cannot take the request; the next one reaches it. Returns whether it only waited to leave.
     bool miss_request(scope_member& member) noexcept;
 
     void count_stopped_attempt() noexcept;
