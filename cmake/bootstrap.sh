@@ -361,7 +361,7 @@ run_tests() {
         say "  servers, browsers, packages, examples, threads, exhausted memory, studies: ./check --all has them"
     else
         [ -z "$missing" ] || say "  tests that need $missing"
-        say "  studies, instruction counts, sanitizers, fuzzers: .ci/run has them"
+        say "  instruction counts, sanitizers: .ci/run has them; studies, fuzzers: ./cmake/release.sh --prove"
     fi
     sed -n 's/^skipped: /==   /p' build/test/Testing/Temporary/LastTest.log | sort -u
     return $failed

@@ -32,6 +32,7 @@ all_asan        tests 'clang-asan -D ASIO_RETRY_BUILD_LAB=ON' 'all' '.'
 all_tsan        tests 'tsan -D ASIO_RETRY_TEST_THREADS_ONLY=OFF' 'all' '.'
 services_tsan   ./cmake/bootstrap.sh services tsan
 soak            export ASIO_RETRY_SOAK_SECONDS=3600 && ./cmake/bootstrap.sh install-services && tests 'test' 'asio_retry_gateway soak_tests' '^integration[.]soak$' && cat build/test/Testing/Temporary/LastTest.log
+lab             tests 'lab' 'lab_tests' '^lab_tests[.]'
 fuzz            tests 'fuzz -D ASIO_RETRY_FUZZ_SECONDS=600' 'all' '.'
 bench           tests 'bench' 'all' '^bench[.]'
 faults          tests 'test' 'plant_faults' '^faults[.]'
