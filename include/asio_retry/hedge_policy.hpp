@@ -47,7 +47,7 @@ struct hedge_settings {
 ///
 /// Thread safety: one policy may serve any number of operations on any threads. Your callables are called on
 /// the executor of their operation, without a lock.
-class [[nodiscard("a policy is never changed: its setters return a changed copy")]] hedge_policy {
+class [[nodiscard("keep the policy that this returns: no policy is changed in place")]] hedge_policy {
 public:
     /// Begins another attempt each time that `delay` has passed since the last one began, without a result.
     ///
