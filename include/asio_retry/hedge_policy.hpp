@@ -42,6 +42,9 @@ struct hedge_settings {
 /// the same failures are retried as in retry_policy. Copying shares the settings and never allocates. A policy
 /// that was moved from is unchanged.
 ///
+/// To limit an attempt, the operation calls `async_retry(a, f, once)`. There `a` is its `attempt`, and `once`
+/// is `retry_policy().max_attempts(1).attempt_timeout(1s)`.
+///
 /// Errors: if a callable of yours throws, the operation ends with that exception. If it completes with an error
 /// code, it ends with the `asio_retry::error` that names the callable.
 ///
