@@ -100,15 +100,15 @@ std::optional<settings> read_settings(int argc, char const* const* argv) {
         "demo", po::bool_switch(),
         "with three servers of its own, which the page stops and starts, and clients");
     po::options_description const common = in_file();
-    po::options_description all(
-        "usage: gateway --upstream ADDRESS:PORT [OPTIONS]\n\n"
-        "Passes HTTP requests on to one of several servers, and tries again where one fails.\n");
+    po::options_description all;
     all.add(alone).add(common);
 
     po::variables_map values;
     po::store(po::parse_command_line(argc, argv, all), values);
     if (values.count("help")) {
-        std::cout << all;
+        std::cout << "usage: asio_retry_gateway --upstream ADDRESS:PORT [OPTIONS]\n\n"
+                     "Passes HTTP requests on to one of several servers, and tries again where one fails.\n"
+                  << all;
         return std::nullopt;
     }
     if (values.count("config")) {

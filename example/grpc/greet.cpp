@@ -24,7 +24,11 @@ asio::awaitable<void> greet(Greeter::Stub& stub, bool const& over) {
     }
 }
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::cerr << "usage: greet localhost:50051\n";
+        return 2;
+    }
     grpc::ChannelArguments arg;
     arg.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);             // the policy retries instead
     arg.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 500); // by default up to 2 minutes

@@ -34,7 +34,10 @@ void print(asio_retry::retry_event const& e) {
 
 asio::awaitable<void> session(std::string host, std::string port, std::string certificates) {
     ssl::context trusted(ssl::context::tls_client);
-    trusted.load_verify_file(certificates);    // or set_default_verify_paths(): those of the system
+    boost::system::error_code unread;
+    trusted.load_verify_file(certificates, unread); // or set_default_verify_paths(): those of the system
+    if (unread)
+        std::cerr << certificates << ": " << unread.message() << '\n'; // and no certificate is trusted
     trusted.set_verify_mode(ssl::verify_peer); // without this line every certificate is accepted
     auto const policy = asio_retry::retry_policy()
                             .backoff(asio_retry::exponential(50ms).cap(1s))
@@ -48,7 +51,11 @@ asio::awaitable<void> session(std::string host, std::string port, std::string ce
     std::cout << co_await asio_retry::async_retry(attempt, policy);
 }
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
+    if (argc != 4) {
+        std::cerr << "usage: ask HOST PORT CERTIFICATES\n";
+        return 2;
+    }
     asio::io_context io;
     auto done = asio::co_spawn(io, session(argv[1], argv[2], argv[3]), asio::use_future);
     io.run();

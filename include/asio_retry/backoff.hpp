@@ -66,7 +66,7 @@ concept backoff_function =
 /// overflowing. A backoff is an immutable value: `cap` returns a changed copy.
 ///
 /// Thread safety: const calls are safe from any number of threads, provided that your callable is.
-class [[nodiscard("a backoff is never changed: cap returns a changed copy")]] backoff {
+class [[nodiscard("keep the backoff that this returns: no backoff is changed in place")]] backoff {
 public:
     /// Makes a backoff of your callable. A result above the cap becomes the cap.
     ///

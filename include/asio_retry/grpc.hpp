@@ -22,7 +22,6 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <new>
 #include <string>
@@ -138,10 +137,9 @@ inline grpc::Status grpc_status(std::exception_ptr const& e) {
 class grpc_codes {
 public:
     /// Retries failures with these codes.
-    grpc_codes(std::initializer_list<grpc::StatusCode> codes) {
-        for (grpc::StatusCode const code : codes)
-            add(static_cast<std::size_t>(code));
-    }
+    ///
+    /// This takes no std::initializer_list, which g++ 12 does not compile inside a `co_await` expression.
+    grpc_codes(std::same_as<grpc::StatusCode> auto... codes) { (add(static_cast<std::size_t>(codes)), ...); }
 
     /// Retries failures with codes of these names, such as `grpc_retry_policy::retryable_status_codes`.
     ///
@@ -267,7 +265,8 @@ auto pointer_to_stub(Stub&& stub) {
 /// `grpc::ClientContext` of each attempt.
 ///
 /// - The deadline of the call is `attempt::deadline`, or an earlier one that `prepare` has set.
-/// - From the second attempt on, `grpc-previous-rpc-attempts` tells the server how many came before.
+/// - From the second attempt on, `grpc-previous-rpc-attempts` tells the server how many came before. A channel
+///   that retries too, as it does by default, removes the field.
 /// - A status other than OK is a failure of the class that `classify_grpc` gives it.
 /// - RESOURCE_EXHAUSTED because of a message beyond a limit is permanent, whatever `retry_if` says. It is known
 ///   by the texts of gRPC in C++, Go, Python, Java and .NET, such as "message larger than max". The response

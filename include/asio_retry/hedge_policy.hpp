@@ -42,12 +42,15 @@ struct hedge_settings {
 /// the same failures are retried as in retry_policy. Copying shares the settings and never allocates. A policy
 /// that was moved from is unchanged.
 ///
+/// To limit an attempt, the operation calls `async_retry(a, f, once)`. There `a` is its `attempt`, and `once`
+/// is `retry_policy().max_attempts(1).attempt_timeout(1s)`.
+///
 /// Errors: if a callable of yours throws, the operation ends with that exception. If it completes with an error
 /// code, it ends with the `asio_retry::error` that names the callable.
 ///
 /// Thread safety: one policy may serve any number of operations on any threads. Your callables are called on
 /// the executor of their operation, without a lock.
-class [[nodiscard("a policy is never changed: its setters return a changed copy")]] hedge_policy {
+class [[nodiscard("keep the policy that this returns: no policy is changed in place")]] hedge_policy {
 public:
     /// Begins another attempt each time that `delay` has passed since the last one began, without a result.
     ///

@@ -2,6 +2,7 @@
 
 #include <asio_retry/detail/policy/config.hpp>
 
+#include <iosfwd>
 #include <string_view>
 
 namespace asio_retry {
@@ -17,5 +18,7 @@ enum class interruption : unsigned char {
 
 /// The enumerator's name, for logs.
 ASIO_RETRY_DECL std::string_view to_string(interruption what) noexcept;
+/// Writes the enumerator's name.
+ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, interruption what);
 
 } // namespace asio_retry

@@ -85,7 +85,7 @@ concept jitter_function =
 /// and `beyond_cap` make schemes that were published otherwise.
 ///
 /// Thread safety: const calls are safe from any number of threads, provided that your callable is.
-class [[nodiscard("a jitter is never changed: its setters return a changed copy")]] jitter {
+class [[nodiscard("keep the jitter that this returns: no jitter is changed in place")]] jitter {
 public:
     /// Makes a jitter of your callable. A result above the cap becomes the cap.
     ///

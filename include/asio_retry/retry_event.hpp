@@ -25,10 +25,14 @@ enum class time_limit : unsigned char {
     total_timeout,   ///< the limit of the operation
     deadline,        ///< the deadline of the policy
     inherited,       ///< the deadline of a scope, or of the attempt that the operation is nested in
-
     /// The name of 0.3, which 0.5 will no longer have.
     set_up_within [[deprecated("use setup_timeout")]] = setup_timeout,
 };
+
+/// The enumerator's name, for logs.
+ASIO_RETRY_DECL std::string_view to_string(time_limit limit) noexcept;
+/// Writes the enumerator's name.
+ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, time_limit limit);
 
 /// The facts for hooks of a policy or an operation, and for predicates that take an event.
 ///
@@ -37,27 +41,23 @@ struct retry_event {
     std::uint64_t attempt = 0; ///< number of the attempt that just ended; 0 if none was made
     error_code error; ///< its error; for an exception the code in it, or error::operation_threw; if the
                       ///< operation ends in a wait, the operation's error
-    std::exception_ptr exception; ///< its exception, nested in `timed_out` if it took too long; null if it
-                                  ///< failed with an error code
+    std::exception_ptr exception; ///< its exception, nested in `timed_out` if it took too long; null if none
     duration delay{};             ///< on_retry: the wait that follows; else zero
     stop_reason reason{};         ///< at the end: why no attempt follows; else without meaning
     duration elapsed{};           ///< since the initiation
-    duration took{}; ///< duration of the attempt, until the executor got to it; zero if the operation ends
-                     ///< without an attempt, as in a wait
-    interruption stopped{}; ///< the time limit, caller or scope that cancelled the attempt
-    effect sent{}; ///< `none` if the server has surely done nothing: the attempt has not said that it sent
-                   ///< anything, or the error above says so. operation_aborted and timed_out at the end of a
-                   ///< wait do not say so. See `attempt::mark_sent`
-    failure_kind
-        kind{}; ///< as a gate hears it: see attempt_end::kind; `permanent` of an abandoned attempt,
-                ///< but `transient` if a gate further in has refused it; none of a success. For `retry_if` it
-                ///< is the answer of `classify` for the error, or `timeout` after a time limit
+    duration took{};              ///< duration of the attempt, until the executor got to it; zero without one
+    interruption stopped{};       ///< the time limit, caller or scope that cancelled the attempt
+    effect sent{}; ///< `none`: the server has surely done nothing, by `attempt::mark_sent` or by the error
+                   ///< above; operation_aborted and timed_out in a wait do not say so
+    /// As a gate hears it: see attempt_end::kind. `permanent` of an abandoned attempt, but `transient` if a
+    /// gate further in has refused it; none of a success. For `retry_if` it is the answer of `classify` for the
+    /// error, or `timeout` after a time limit.
+    failure_kind kind{};
     pushback said{};           ///< the server's wish about retries
     int status = 0;            ///< status of the HTTP response, if `judge_http` judged one; else 0
     time_limit limit{};        ///< the time limit that cancelled the attempt
     duration allowed{};        ///< the length of that limit; zero for a deadline
-    std::string_view policy{}; ///< `retry_policy::name`; empty without one. Valid while the policy or a copy of
-                               ///< it lives, as in the hook or predicate
+    std::string_view policy{}; ///< `retry_policy::name`, or empty; valid while the policy or a copy of it lives
 
     /// The failure in one line.
     ///

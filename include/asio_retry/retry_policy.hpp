@@ -30,7 +30,7 @@ namespace asio_retry {
 /// Thread safety: one policy may serve any number of operations on any threads. Your callables are then called
 /// on all of those threads, each on the executor of its operation and without a lock. A callable may cancel the
 /// operation, start another or destroy objects that it owns.
-class [[nodiscard("a policy is never changed: its setters return a changed copy")]] retry_policy {
+class [[nodiscard("keep the policy that this returns: no policy is changed in place")]] retry_policy {
 public:
     retry_policy() noexcept {}
     /// A copy shares the settings.

@@ -183,6 +183,15 @@ std::ostream& operator<<(std::ostream& out, log_level level) {
     return out << to_string(level);
 }
 
+std::string_view to_string(log_line::kind what) noexcept {
+    static constexpr std::string_view names[] = {"retry", "hedge", "refused", "held", "succeeded", "gave_up"};
+    return detail::enumerator_name<log_line::kind::gave_up>(names, what, "unknown log_line::kind");
+}
+
+std::ostream& operator<<(std::ostream& out, log_line::kind what) {
+    return out << to_string(what);
+}
+
 std::string to_string(log_line const& line) {
     std::string const subject = subject_of(line);
     switch (line.what) {

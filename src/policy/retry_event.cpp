@@ -1,5 +1,6 @@
 #include <asio_retry/retry_event.hpp>
 
+#include "policy/enumerator_name.hpp"
 #include "policy/spoken_duration.hpp"
 #include "policy/thrown_as.hpp"
 
@@ -58,6 +59,16 @@ std::string judged_message(retry_event const& event) {
 }
 
 } // namespace
+
+std::string_view to_string(time_limit limit) noexcept {
+    static constexpr std::string_view names[] = {
+        "none", "attempt_timeout", "setup_timeout", "idle_timeout", "total_timeout", "deadline", "inherited"};
+    return detail::enumerator_name<time_limit::inherited>(names, limit, "unknown time_limit");
+}
+
+std::ostream& operator<<(std::ostream& out, time_limit limit) {
+    return out << to_string(limit);
+}
 
 std::string retry_event::message() const {
     if (std::string text = limit_message(*this); !text.empty())

@@ -1,4 +1,4 @@
-// expected: async_retry: the executor of the handler must be convertible to that of the awaitable
+// expected: asio_retry: the executor of the handler must be convertible to that of the awaitable
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/awaitable.hpp>

@@ -1,4 +1,4 @@
-// expected: async_retry: result types must be default-constructible: use a std::optional of the type
+// expected: asio_retry: result types must be default-constructible: use a std::optional of the type
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/io_context.hpp>

@@ -1,4 +1,4 @@
-// expected: async_retry: the completion signature of the operation must be void(error_code, T...) or
+// expected: asio_retry: the completion signature of the operation must be void(error_code, T...) or
 // void(std::exception_ptr, T...)
 #include <asio_retry/async_retry.hpp>
 

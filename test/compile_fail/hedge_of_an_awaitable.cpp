@@ -1,4 +1,4 @@
-// expected: async_retry: this is an awaitable, which can be awaited only once: pass a callable that makes one
+// expected: asio_retry: this is an awaitable, which can be awaited only once: pass a callable that makes one
 // for each attempt, as in [] { return fetch(); }
 #include <asio_retry/async_hedge.hpp>
 

@@ -1,4 +1,4 @@
-// expected: a backoff is never changed: cap returns a changed copy
+// expected: keep the backoff that this returns: no backoff is changed in place
 #pragma GCC diagnostic error "-Wunused-result"
 #include <asio_retry/backoff.hpp>
 

@@ -1,4 +1,4 @@
-// expected: a policy is never changed: its setters return a changed copy
+// expected: keep the policy that this returns: no policy is changed in place
 #pragma GCC diagnostic error "-Wunused-result"
 #include <asio_retry/hedge_policy.hpp>
 

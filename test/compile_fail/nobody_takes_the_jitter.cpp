@@ -1,4 +1,4 @@
-// expected: a jitter is never changed: its setters return a changed copy
+// expected: keep the jitter that this returns: no jitter is changed in place
 #pragma GCC diagnostic error "-Wunused-result"
 #include <asio_retry/jitter.hpp>
 

@@ -1,4 +1,4 @@
-// expected: async_retry: the operation must be callable, as an lvalue, with nothing, with an attempt, with a
+// expected: asio_retry: the operation must be callable, as an lvalue, with nothing, with an attempt, with a
 // completion token, or with an attempt and a completion token
 #include <asio_retry/async_retry.hpp>
 

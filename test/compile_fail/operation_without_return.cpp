@@ -1,4 +1,4 @@
-// expected: async_retry: the operation given a completion token does not start an Asio asynchronous operation
+// expected: asio_retry: the operation given a completion token does not start an Asio asynchronous operation
 // (return the result of its initiating function)
 #include <asio_retry/async_retry.hpp>
 

@@ -1,4 +1,4 @@
-// expected: async_retry: result types must be default-constructible: use a std::optional of the type
+// expected: asio_retry: result types must be default-constructible: use a std::optional of the type
 #include <asio_retry/retry.hpp>
 
 struct connection {

@@ -1,4 +1,4 @@
-// expected: async_retry: result types must be default-constructible: use a std::optional of the type; a
+// expected: asio_retry: result types must be default-constructible: use a std::optional of the type; a
 // callable that returns permanent(ec) needs the return type error_code
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/permanent.hpp>

@@ -1,4 +1,4 @@
-// expected: async_retry: the operation is called as an lvalue once per attempt, but its call operator is for
+// expected: asio_retry: the operation is called as an lvalue once per attempt, but its call operator is for
 // rvalues only
 #include <asio_retry/async_retry.hpp>
 

@@ -1,4 +1,4 @@
-// expected: async_retry: operations with several completion signatures are not supported
+// expected: asio_retry: operations with several completion signatures are not supported
 #include <asio_retry/async_retry.hpp>
 
 #include <boost/asio/async_result.hpp>

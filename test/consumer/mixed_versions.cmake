@@ -42,6 +42,12 @@ if(code EQUAL 0 OR NOT said MATCHES "library_is_version_99_1")
     message(FATAL_ERROR "headers of another version link: ${said}")
 endif()
 
+# A program without RTTI would crash: its executors and gates mean nothing to a library that has it.
+link_with_headers(${SOURCE_DIR}/include code -fno-rtti)
+if(code EQUAL 0 OR NOT said MATCHES "library_is_version_[0-9_]+_with_boost_[0-9]+_without_rtti")
+    message(FATAL_ERROR "a program without RTTI links with a library that has it: ${said}")
+endif()
+
 # One that calls itself newer, and a newer one where there is one.
 file(WRITE ${WORK_DIR}/newer/boost/version.hpp "#define BOOST_VERSION 199000\n#define BOOST_LIB_VERSION \"1_990\"\n")
 foreach(boost IN LISTS OTHER_BOOST ITEMS ${WORK_DIR}/newer)

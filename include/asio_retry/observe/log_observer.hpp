@@ -56,6 +56,10 @@ struct log_line {
 ASIO_RETRY_DECL std::string_view to_string(log_level level) noexcept;
 /// Writes the name of the level.
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, log_level level);
+/// The enumerator's name.
+ASIO_RETRY_DECL std::string_view to_string(log_line::kind what) noexcept;
+/// Writes the enumerator's name.
+ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, log_line::kind what);
 
 /// The line, without its level and without a line break.
 ///
@@ -66,19 +70,15 @@ ASIO_RETRY_DECL std::string to_string(log_line const& line);
 ASIO_RETRY_DECL std::ostream& operator<<(std::ostream& out, log_line const& line);
 
 namespace detail {
-
 ASIO_RETRY_DECL std::shared_ptr<retry_observer> make_log_observer(shared_function<void(log_line const&)> sink,
                                                                   log_level least);
-
 } // namespace detail
 
 /// An observer that calls `sink(log_line const&)` for each retry and for each operation that gives up.
 ///
 /// It leaves out lines below the level `least`. At `debug` it also tells of hedges, refusals, waits for gates
-/// and successes. A line is lost if the sink throws, or if there is no memory for it. Throws
-/// std::invalid_argument if the sink is empty.
-///
-/// Thread safety: every thread that runs an operation calls the sink, without a lock.
+/// and successes. A line is lost if the sink throws or has no memory. Throws std::invalid_argument if it is
+/// empty. Thread safety: every thread that runs an operation calls the sink, without a lock.
 template <typename Sink>
 [[nodiscard]] std::shared_ptr<retry_observer> log_observer(Sink&& sink, log_level least = log_level::info) {
     constexpr bool takes_line = std::invocable<std::decay_t<Sink>&, log_line const&>;

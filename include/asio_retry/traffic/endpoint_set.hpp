@@ -136,6 +136,16 @@ public:
         : breaker_(detail::endpoint_table::checked(options).breaker)
         , on_change_(on_change ? std::make_shared<listener const>(std::move(on_change)) : nullptr)
         , table_(std::make_shared<detail::endpoint_table>(options, made_of(std::move(endpoints), list()))) {}
+
+    /// Explains in a compiler error what `on_change` takes.
+    template <typename OnChange>
+        requires(!std::convertible_to<OnChange, typename detail::endpoint_value<Endpoint>::listener>)
+    endpoint_set(std::vector<Endpoint> endpoints, endpoint_options const& options, OnChange const&)
+        : endpoint_set(std::move(endpoints), options) {
+        static_assert(std::convertible_to<OnChange, listener>,
+                      "endpoint_set: on_change takes (Endpoint const&, breaker_state from, breaker_state to, "
+                      "time_point)");
+    }
     endpoint_set(endpoint_set const&) = delete;
     endpoint_set& operator=(endpoint_set const&) = delete;
 

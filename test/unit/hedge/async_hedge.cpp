@@ -541,5 +541,17 @@ TEST_F(async_hedge_coroutine, decision_32_a_hedge_in_a_retry_is_a_sum) {
     EXPECT_EQ(calls, 3 + 1 + 1 + 1);
 }
 
+TEST_F(async_hedge_test, a_retry_in_each_attempt_limits_its_time) {
+    auto limited = [&](attempt a, auto token) {
+        auto const once = retry_policy().max_attempts(1).attempt_timeout(15ms);
+        return async_retry(a, std::ref(attempts), once, std::move(token));
+    };
+    async_hedge(io, limited, hedge_policy(10ms), record.handler()); // attempts at 0 and 10 ms
+    time.advance(24ms);
+    EXPECT_EQ(record.count, 0);
+    time.advance(1ms);
+    expect_end(detail::timed_out_error());
+}
+
 } // namespace
 } // namespace asio_retry::test

@@ -503,6 +503,10 @@ TEST(log_observer, levels_and_lines_are_written_to_streams) {
     for (int level = 0; level != 5; ++level)
         out << static_cast<log_level>(level) << '|';
     EXPECT_EQ(out.str(), "debug|info|warning|error|unknown log_level|");
+    out.str("");
+    for (int kind = 0; kind != 7; ++kind)
+        out << static_cast<log_line::kind>(kind) << '|';
+    EXPECT_EQ(out.str(), "retry|hedge|refused|held|succeeded|gave_up|unknown log_line::kind|");
     log_line line;
     line.operation = 17;
     line.attempt = 3;

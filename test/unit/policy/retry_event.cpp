@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <stdexcept>
 
 namespace asio_retry::test {
@@ -32,6 +33,23 @@ TEST(retry_event, can_be_kept_by_a_hook) {
     EXPECT_EQ(kept.reason, stop_reason::attempts);
     EXPECT_THAT(calling([&] { std::rethrow_exception(kept.exception); }),
                 testing::ThrowsMessage<std::runtime_error>("kept"));
+}
+
+TEST(time_limit, has_names) {
+    EXPECT_EQ(to_string(time_limit::none), "none");
+    EXPECT_EQ(to_string(time_limit::attempt_timeout), "attempt_timeout");
+    EXPECT_EQ(to_string(time_limit::setup_timeout), "setup_timeout");
+    EXPECT_EQ(to_string(time_limit::idle_timeout), "idle_timeout");
+    EXPECT_EQ(to_string(time_limit::total_timeout), "total_timeout");
+    EXPECT_EQ(to_string(time_limit::deadline), "deadline");
+    EXPECT_EQ(to_string(time_limit::inherited), "inherited");
+    EXPECT_EQ(to_string(static_cast<time_limit>(99)), "unknown time_limit");
+}
+
+TEST(time_limit, is_written_as_its_name) {
+    std::ostringstream out;
+    out << time_limit::idle_timeout << ' ' << interruption::beaten;
+    EXPECT_EQ(out.str(), "idle_timeout beaten");
 }
 
 } // namespace

@@ -47,6 +47,7 @@ TEST(interruption, has_names) {
     EXPECT_EQ(to_string(interruption::deadline), "deadline");
     EXPECT_EQ(to_string(interruption::cancellation), "cancellation");
     EXPECT_EQ(to_string(static_cast<interruption>(99)), "unknown interruption");
+    EXPECT_EQ(to_string(interruption::beaten), "beaten");
 }
 
 /// Operations on virtual time, with a report.

@@ -251,27 +251,27 @@ struct operation_form {
     /// too. `auto` makes the compiler instantiate the function, so these messages come first.
     static consteval auto assert_usable() {
         static_assert(!awaitable_traits<F>::is_awaitable,
-                      "async_retry: this is an awaitable, which can be awaited only once: pass a "
+                      "asio_retry: this is an awaitable, which can be awaited only once: pass a "
                       "callable that makes one for each attempt, as in [] { return fetch(); }");
         static_assert(shape != call_shape::none || !is_callable_as_rvalue<F>,
-                      "async_retry: the operation is called as an lvalue once per attempt, but its call "
+                      "asio_retry: the operation is called as an lvalue once per attempt, but its call "
                       "operator is for rvalues only");
         static_assert(shape != call_shape::none || is_callable_as_rvalue<F> ||
                           awaitable_traits<F>::is_awaitable,
-                      "async_retry: the operation must be callable, as an lvalue, with nothing, with an "
+                      "asio_retry: the operation must be callable, as an lvalue, with nothing, with an "
                       "attempt, with a completion token, or with an attempt and a completion token");
         static_assert(signature_count > 0,
-                      "async_retry: the operation given a completion token does not start an Asio "
+                      "asio_retry: the operation given a completion token does not start an Asio "
                       "asynchronous operation (return the result of its initiating function)");
         static_assert(signature_count < 2,
-                      "async_retry: operations with several completion signatures are not supported");
+                      "asio_retry: operations with several completion signatures are not supported");
         static_assert(completion<signature>::has_error,
-                      "async_retry: the completion signature of the operation must be void(error_code, "
+                      "asio_retry: the completion signature of the operation must be void(error_code, "
                       "T...) or void(std::exception_ptr, T...), or begin with a type that has a failure_of or, "
                       "in newer versions of Asio, disposition_traits");
         completion<signature>::assert_complete();
         static_assert(completion<signature>::has_defaults,
-                      "async_retry: result types must be default-constructible: use a std::optional of "
+                      "asio_retry: result types must be default-constructible: use a std::optional of "
                       "the type; a callable that returns permanent(ec) needs the return type error_code");
     }
 

@@ -52,7 +52,7 @@ protected:
     void run(Executor const& executor, asio::cancellation_slot slot) {
         constexpr bool converts = std::is_convertible_v<Executor, executor_type>;
         static_assert(converts,
-                      "async_retry: the executor of the handler must be convertible to that of the awaitable");
+                      "asio_retry: the executor of the handler must be convertible to that of the awaitable");
         began_ = began_ && rests_; // a new coroutine has not begun
         stops_at_begin_ = false;   // it is set if the previous attempt was stopped, and lost before it began
         if (std::exchange(rests_, false)) {

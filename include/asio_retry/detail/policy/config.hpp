@@ -78,10 +78,15 @@
     template <asio_retry::detail::sentence Message = message ASIO_RETRY_CALLS_IT>
 #endif
 
-/// Appends the version of Boost to a name: `name_with_boost_108100`.
+/// Appends the version of Boost to a name: `name_with_boost_108100`, or `name_with_boost_108100_without_rtti`.
+/// Executors and gates of code without RTTI mean nothing to a library that has it.
 #define ASIO_RETRY_WITH_BOOST(name) ASIO_RETRY_WITH_BOOST_OF(name, BOOST_VERSION)
 #define ASIO_RETRY_WITH_BOOST_OF(name, version) ASIO_RETRY_WITH_BOOST_NUMBER(name, version) // expands it
+#if defined(__GNUC__) && !defined(__GXX_RTTI)
+#define ASIO_RETRY_WITH_BOOST_NUMBER(name, number) name##_with_boost_##number##_without_rtti
+#else
 #define ASIO_RETRY_WITH_BOOST_NUMBER(name, number) name##_with_boost_##number
+#endif
 
 namespace asio_retry::detail {
 
@@ -95,8 +100,8 @@ struct sentence {
     char text[Size] = {};
 };
 
-/// Only a library of the same version that was built with the same Boost defines it. Headers and a library that
-/// differ in one of them do not link.
+/// Only a library of the same version that was built with the same Boost, and with RTTI if the program has it,
+/// defines it. Headers and a library that differ in one of them do not link.
 ASIO_RETRY_DECL extern unsigned char const ASIO_RETRY_WITH_BOOST(library_is_version_0_3);
 
 #if defined(__ELF__)
