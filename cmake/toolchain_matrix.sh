@@ -29,7 +29,6 @@ rows() {
 gcc12-boost1.81-debug              g++-12   libstdc++ 1.81 debug
 gcc12-boost1.81-release            g++-12   libstdc++ 1.81 release
 gcc12-boost1.83-shared             g++-12   libstdc++ 1.83 shared
-gcc12-boost1.88-no_rtti            g++-12   libstdc++ 1.88 no_rtti
 gcc12-boost1.81-no_ts_executors    g++-12   libstdc++ 1.81 no_ts_executors
 gcc14-boost1.81-header_only        g++-14   libstdc++ 1.81 header_only
 gcc14-boost1.83-debug              g++-14   libstdc++ 1.83 debug
@@ -88,7 +87,6 @@ mode_flags() {
     no_ts_executors\ *) echo -DBOOST_ASIO_NO_TS_EXECUTORS ;;
     separate\ *) echo -DBOOST_ASIO_SEPARATE_COMPILATION ;;
     versioned\ *) echo -DBOOST_ASIO_ENABLE_VERSION_NAMESPACE ;;
-    no_rtti\ *) echo -fno-rtti ;;
     spawned\ *) echo -DASIO_RETRY_SPAWN_ATTEMPTS ;;
     io_uring\ *) echo -DBOOST_ASIO_HAS_IO_URING -DBOOST_ASIO_DISABLE_EPOLL ;;
     no_threads\ *) echo -DBOOST_ASIO_DISABLE_THREADS ;;
