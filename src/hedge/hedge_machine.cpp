@@ -22,14 +22,6 @@ hedge_machine::hedge_machine(hedge_policy const& policy, std::span<hedged_attemp
     measures_successes_ = is_observed || policy_.settings().observed || shared.gate_measures_time;
 }
 
-inline void hedge_machine::end_attempt(std::uint64_t number, attempt_end::how outcome, failure_kind kind,
-                                       pushback said, time_point now, verdict const* failure) noexcept {
-    if (auto const& marks = attempts_[number - 1].marks; marks && marks->sent)
-        pass_on_sent();
-    if (tell_.is_told())
-        tell_end(number, outcome, kind, said, failure, now);
-}
-
 hedge_machine::~hedge_machine() {
     for (std::uint64_t number = 1; number <= begun_; ++number) {
         if (attempts_[number - 1].is_running)
@@ -57,7 +49,7 @@ void hedge_machine::start(time_point now) {
     if (auto const& deadline = common().deadline)
         deadline_ = std::min(deadline_, *deadline);
     started_ = now;
-    tells_at_ = deadline_;
+    stops_at_ = deadline_;
     if (is_stopping())
         return end(phase::closed, stop_reason::cancelled, 0, detail::aborted_error());
     if (now >= deadline_)
@@ -87,6 +79,8 @@ hedge_action hedge_machine::next(time_point now) {
     return action;
 }
 
+/// While the operation is open, begins attempts or waits. Afterwards it stops the attempts that still run,
+/// waits for them unless `deliver_at_once` is set, delivers, and waits for the attempts that were left behind.
 hedge_machine::step hedge_machine::advance(time_point now) {
     using kind = hedge_action::kind;
     if (phase_ == phase::open)
@@ -98,16 +92,17 @@ hedge_machine::step hedge_machine::advance(time_point now) {
     }
     if (phase_ == phase::open)
         return {.what = is_unanswered_ ? kind::abandon : kind::wait, .until = expiry()};
+
     drop_ready();
     tell_.give_lease_back();
-    if (watches_deadline() && now >= tells_at_) {
+    if (watches_deadline() && now >= stops_at_) {
         has_to_stop_ = true;
-        tells_at_ = deadline_after(tells_at_);
+        stops_at_ = deadline_after(stops_at_);
     }
     if (has_to_stop_ && running_ > 0) {
         has_to_stop_ = false;
         was_told_ = true;
-        if (reason_ != stop_reason::cancelled)
+        if (reason_ != stop_reason::cancelled) // the quantile counts attempts that were beaten or too late
             for (std::uint64_t number = 1; number <= begun_; ++number)
                 if (attempts_[number - 1].is_running)
                     record(attempts_[number - 1], now);
@@ -139,7 +134,7 @@ hedge_action hedge_machine::delivery() const {
 
 time_point hedge_machine::expiry() const noexcept {
     if (phase_ != phase::open) // attempts are told again at each deadline: they may have ignored an emission
-        return watches_deadline() ? tells_at_ : time_point::max();
+        return watches_deadline() ? stops_at_ : time_point::max();
     bool const begins = stopping_ == stopping::no && may_begin(next_at_) && !is_held_back();
     return begins ? std::min(deadline_, next_at_) : deadline_;
 }
@@ -187,7 +182,7 @@ void hedge_machine::end(phase to, stop_reason reason, std::uint64_t result, erro
     result_ = static_cast<std::uint8_t>(result);
     error_ = error;
     thrown_.swap(thrown);
-    if (to == phase::closed)
+    if (to == phase::closed) // attempts of an operation that is `ending` may still succeed
         has_to_stop_ = has_to_stop_ || !was_told_;
 }
 
@@ -340,11 +335,13 @@ bool hedge_machine::on_success(std::uint64_t number, time_point now) {
     return true;
 }
 
+/// An attempt that has failed too late, or after a cancellation, ends without a question to the predicate.
+/// Gates and the observer hear of the end before the operation ends or plans another attempt.
 bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, time_point now) {
     assert(!failure.succeeded());
     take(number);
     has_marked_ = has_marked_ || failure.is_permanent();
-    if (phase_ == phase::open && is_late_)
+    if (phase_ == phase::open && cancelled_late_)
         end_cancelled();
     if (phase_ == phase::ending && reason_ == stop_reason::deadline) {
         end_failed(number, failure, true, std::nullopt, now);
@@ -356,14 +353,14 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
         return false;
     }
     ++failures_;
-    std::optional<bool> is_wanted;
+    std::optional<bool> wants_retry; // empty if the predicate throws
     std::exception_ptr thrown;
     try {
-        is_wanted = !failure.is_permanent() && detail::is_retryable(common(), failure, {.number = number});
+        wants_retry = !failure.is_permanent() && detail::is_retryable(common(), failure, {.number = number});
     } catch (...) {
         thrown = std::current_exception();
     }
-    pushback const said = end_failed(number, failure, false, is_wanted, now);
+    pushback const said = end_failed(number, failure, false, wants_retry, now);
     tell_.keep_failure(failure, said);
     if (said.forbids() && common().outer)
         common().outer->forbidden = true;
@@ -373,11 +370,11 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
         end(phase::closed, stop_reason::not_retryable, 0, error::predicate_threw, std::move(thrown));
         return false;
     }
-    if (!*is_wanted && is_stopping()) {
-        end(phase::closed, stop_reason::cancelled, 0, detail::aborted_error());
-        return false;
-    }
-    if (!*is_wanted) {
+    if (!*wants_retry) {
+        if (is_stopping()) {
+            end(phase::closed, stop_reason::cancelled, 0, detail::aborted_error());
+            return false;
+        }
         bool const is_marked =
             failure.is_permanent() && !common().is_nested; // otherwise the outer retry must see the mark
         end(phase::closed, stop_reason::not_retryable, number, is_marked ? failure.error() : error_code(),
@@ -388,7 +385,7 @@ bool hedge_machine::on_failure(std::uint64_t number, verdict const& failure, tim
     return phase_ == phase::open && conclude_failure(number, failure);
 }
 
-/// Plans the next attempt: at once, or when the server allows it.
+/// Plans the next attempt: at once, or when the server allows it. A later attempt takes its lease now, too.
 void hedge_machine::plan_after_failure(pushback said, time_point now) {
     if (said && tell_.chooses() && !said.forbids())
         said = tell_.wish_of_choosers(said, now);
@@ -473,7 +470,8 @@ hedged_attempt& hedge_machine::take(std::uint64_t number) noexcept {
     return one;
 }
 
-/// Returns what the server said about retries.
+/// Tells that an attempt has failed, and returns what the server said about retries. `wanted` is the answer of
+/// the predicate; empty if it was not asked or has thrown.
 pushback hedge_machine::end_failed(std::uint64_t number, verdict const& failure, bool timed_out,
                                    std::optional<bool> wanted, time_point now) noexcept {
     pushback const said = said_with(number, failure);
@@ -489,6 +487,14 @@ pushback hedge_machine::end_failed(std::uint64_t number, verdict const& failure,
     return said;
 }
 
+inline void hedge_machine::end_attempt(std::uint64_t number, attempt_end::how outcome, failure_kind kind,
+                                       pushback said, time_point now, verdict const* failure) noexcept {
+    if (auto const& marks = attempts_[number - 1].marks; marks && marks->sent)
+        pass_on_sent();
+    if (tell_.is_told())
+        tell_end(number, outcome, kind, said, failure, now);
+}
+
 [[gnu::noinline]] // so that `end_attempt` stays small for a hedge without a gate
 void hedge_machine::tell_end(std::uint64_t number, attempt_end::how outcome, failure_kind kind, pushback said,
                              verdict const* failure, time_point now) noexcept {
@@ -497,17 +503,15 @@ void hedge_machine::tell_end(std::uint64_t number, attempt_end::how outcome, fai
     bool const is_abandoned = outcome == attempt_end::how::abandoned; // the time of its end may be unknown
     bool const is_beaten = is_abandoned && phase_ != phase::open && reason_ == stop_reason::succeeded &&
                            began < attempts_[result_ - 1].began;
-    attempt_end end{outcome, kind,
-                    after,   number,
-                    now,     elapsed_between(began, now),
-                    said,    is_beaten,
-                    false,   attempts_[number - 1].ticket};
-    if (is_abandoned) {
-        end.kind = failure_kind::none;
-        end.now = began;
-        end.took = duration::zero();
-        end.said = pushback();
-    }
+    attempt_end end{.outcome = outcome,
+                    .kind = is_abandoned ? failure_kind::none : kind,
+                    .after = after,
+                    .number = number,
+                    .now = is_abandoned ? began : now,
+                    .took = is_abandoned ? duration::zero() : elapsed_between(began, now),
+                    .said = is_abandoned ? pushback() : said,
+                    .is_beaten = is_beaten,
+                    .ticket = attempts_[number - 1].ticket};
     tell_.tell_gates(end, attempts_[number - 1].marks.get(), end.now);
     end.kind = kind; // only the observer hears the kind and the wish of a refusal by an inner gate
     end.said = said;
@@ -616,6 +620,7 @@ void hedge_machine::observe_end(stop_reason reason, error_code const& error, std
 
 // --- cancellation
 
+/// Asks the probe, and notes its answer: once it stops, the operation is drained.
 bool hedge_machine::is_stopping() noexcept {
     if (stopping_ == stopping::no && probe_ && probe_->stops(begun_ <= 1 && failures_ == 0))
         stopping_ = stopping::drained;
@@ -624,13 +629,13 @@ bool hedge_machine::is_stopping() noexcept {
 
 void hedge_machine::note_cancelled(time_point now) noexcept {
     if (stopping_ != stopping::cancelled)
-        is_late_ = now >= deadline_ && deadline_ != time_point::max();
+        cancelled_late_ = now >= deadline_ && deadline_ != time_point::max();
     stopping_ = stopping::cancelled;
 }
 
 /// Ends the operation as cancelled, although attempts may still succeed.
 void hedge_machine::end_cancelled() noexcept {
-    if (is_late_)
+    if (cancelled_late_)
         end(phase::ending, stop_reason::deadline, 0, detail::timed_out_error());
     else
         end(phase::ending, stop_reason::cancelled, 0, detail::aborted_error());

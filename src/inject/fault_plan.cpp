@@ -97,7 +97,7 @@ detail::injected_fault fault_plan::draw() noexcept {
         return fault;
     ++counts_.attempts;
     random source(seed_, next_++);
-    double left = unit(source);
+    double left = unit(source); // one draw, and each kind has its share of [0, 1)
     auto const falls_to = [&](double share) {
         bool const falls = left < share;
         left -= share;

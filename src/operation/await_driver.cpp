@@ -23,6 +23,7 @@ bool waiting_place::belongs_to(asio::any_io_executor const& own) const {
     return context_ == &asio::query(own, asio::execution::context);
 }
 
+/// If a join waits for the scope, the presence ends in a later turn, after whatever the coroutine does now.
 void awaited_presence::end() noexcept {
     if (!counted_->ended_on || member().end_unjoined())
         return;
@@ -32,6 +33,7 @@ void awaited_presence::end() noexcept {
     }
 }
 
+/// Emissions must not reach an attempt while it runs. One thread or a strand sees to that already.
 void awaited_course::look_for_strand(coroutine_stack const& stack) {
     asio::io_context* const context = detail::own_context(stack.executor());
     retry_scheduler* const found = context ? &asio_retry::scheduler(*context) : nullptr;
@@ -71,6 +73,8 @@ auto await_driver::begin() -> step {
     return take_step();
 }
 
+/// The step is `rest`: when the coroutine rests, `begin_move` takes it to the strand, and `go_on_moved` starts
+/// the operation there.
 auto await_driver::begin_on_strand() -> step {
     std::exception_ptr failure;
     try {
@@ -124,7 +128,7 @@ auto await_driver::begin_attempt() -> step {
             stack_.renew();
         return step::begin;
     } catch (...) {
-        end_with(std::current_exception());
+        end_with(std::current_exception()); // it leaves the step `complete`, or a turn that does
     }
     return take_step();
 }
@@ -139,11 +143,10 @@ void await_driver::give_back() noexcept {
 }
 
 void await_driver::end_attempt_here(bool calls_nothing) {
-    if (is_interruptible_) {
-        calls_nothing = false;
+    if (is_interruptible_)
         stack_.let_nothing_throw();
-    }
-    if (calls_nothing || is_marked_here() || is_here())
+    bool const may_end_anywhere = calls_nothing && !is_interruptible_;
+    if (may_end_anywhere || is_marked_here() || is_here()) // a marked thread is the occupant
         end_attempt();
     else
         move_ = move::back;
@@ -156,6 +159,7 @@ bool await_driver::is_here() const noexcept {
     return executor_home(stack_.executor()).is_here();
 }
 
+/// Without a result nothing can be retried: the attempt is the last one.
 void await_driver::end_attempt() {
     thrown_ ? on_last_result_kept() : on_result_kept(has_failed());
 }
@@ -169,6 +173,7 @@ void await_driver::end_with(std::exception_ptr const& thrown) {
 
 // --- rest, and going on
 
+/// The coroutine is suspended already. If the driver has stored a step meanwhile, resumes the coroutine.
 void await_driver::rest() {
     if (move_ != move::none)
         return begin_move();
@@ -180,7 +185,7 @@ void await_driver::rest() {
 /// Moves the coroutine to its strand, or back to its executor. If that fails, the operation ends on this
 /// thread.
 void await_driver::begin_move() {
-    next_.store(step::rest, std::memory_order_relaxed);
+    next_.store(step::rest, std::memory_order_relaxed); // before another thread goes on with the coroutine
     try {
         move_ == move::to_strand ? enter(move_turn()) : post_own(move_turn());
     } catch (...) {
@@ -212,8 +217,11 @@ void await_driver::resume(step next) {
 
 // --- the end of an unfinished frame
 
+/// Asio destroys the frame, or the driver does. Keeps other threads out, and then makes sure that neither the
+/// timer nor the scope nor a queued notice knows the operation any longer.
 void await_driver::end_unfinished() noexcept {
-    if (next_.load(std::memory_order_relaxed) != step::destroy && !is_marked_here())
+    bool const is_occupant = next_.load(std::memory_order_relaxed) == step::destroy || is_marked_here();
+    if (!is_occupant)
         while (!life_.occupancy.enter())
             std::this_thread::yield();
     forget_caller();
@@ -256,10 +264,11 @@ void await_driver::post(operation_turn turn) {
     if (turn == operation_turn::scope_notice)
         return notice::post(scope_notice_, *this, stack_.executor(), turn);
     if (turn == operation_turn::continuation_during_attempt && !life_.occupancy.has(attempt_ended(1)))
-        throw std::bad_alloc(); // only notices may be queued during an attempt: the caller goes on here
+        throw std::bad_alloc(); // during an attempt only notices may be queued: the driver now goes on here
     post_own(turn);
 }
 
+/// The end of a wait may enter the strand at once. A notice of a limit is always queued.
 void await_driver::post_expired(operation_turn turn) {
     turn == operation_turn::after_wait ? enter(turn) : post(turn);
 }

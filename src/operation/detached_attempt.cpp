@@ -7,7 +7,7 @@
 
 namespace asio_retry::detail {
 
-/// The handler in the slot of the operation.
+/// The handler in the slot of the operation's attempts. It passes a cancellation on to the attempt.
 class detached_attempt::teller {
 public:
     explicit teller(detached_attempt& attempt) noexcept
@@ -92,6 +92,8 @@ void detached_attempt::on_told(asio::cancellation_type_t type) {
 void detached_attempt::leave_behind() {
     if (!operation_.count_left_attempt())
         return; // too many attempts are left behind: the operation waits for this one
+    // Counted first: once it is left, the attempt may end on another thread, and then takes itself off the
+    // count.
     if (change(state::left))
         operation_.on_attempt_left();
     else

@@ -18,6 +18,9 @@
 // turn, an expiry, a cancellation) enters the operation and calls `go_on`. `take_steps` is the loop: it carries
 // out the step that `life_` names, until `leave_unless_events` finds none, or until `deliver` ends the
 // operation.
+//
+// If a step throws, `fail` makes the exception the operation's result. An exception of a cancellation handler,
+// or one because no result can be made, goes to the caller: `thrown` keeps it until the loop has ended.
 
 namespace asio_retry::detail {
 
@@ -148,7 +151,7 @@ bool driver<Operation, Most>::perform(life_step step, std::exception_ptr& thrown
             return leave_unless_events(); // the turn of the scope's notice repeats this step
         life_.unlinked();
         return true;
-    default:
+    default: // life_step::revive: the loop takes all other steps itself
         life_.revived(revive());
         return true;
     }
@@ -193,7 +196,8 @@ driver<Operation, Most>::carry_out(plan next, std::exception_ptr& thrown) {
     return life_.next();
 }
 
-/// If no result can be made, the handler is destroyed and the exception goes to the caller.
+/// Makes the exception that is being handled the result. If no result can be made, the handler is destroyed and
+/// the exception goes to the caller.
 template <typename Operation, unsigned Most>
 life_step driver<Operation, Most>::fail(std::exception_ptr& thrown) {
     try {
@@ -290,6 +294,8 @@ void driver<Operation, Most>::on_attempt_lost(attempt_state& attempt) noexcept {
     go_on_quietly();
 }
 
+/// Starts an attempt. The timer of a retry limits that attempt, so it is armed first. The timer of a hedge
+/// may begin the next attempt, so it is armed afterwards; on the executor the machine's next plan arms it.
 template <typename Operation, unsigned Most>
 inline void driver<Operation, Most>::start(plan next, std::exception_ptr& thrown) {
     bool const has_timer = next.until != (time_point::max)();
@@ -326,8 +332,9 @@ template <typename Operation, unsigned Most>
 void driver<Operation, Most>::keep_exception(attempt_state& attempt, life_event ended,
                                              std::exception_ptr& thrown) {
     life_event const event = event_of(attempt);
-    if ((!any(ended & event) && !life_.occupancy.has(event)) ||
-        attempt.outcome <= attempt_state::fate::succeeded)
+    bool const has_ended = any(ended & event) || life_.occupancy.has(event);
+    bool const has_result = attempt.outcome <= attempt_state::fate::succeeded; // or has not ended
+    if (!has_ended || has_result)
         return;
     try {
         self().put_failure(attempt, completion_code_of(std::current_exception()), std::current_exception());
@@ -338,7 +345,7 @@ void driver<Operation, Most>::keep_exception(attempt_state& attempt, life_event 
 }
 
 /// Emits to each running attempt. Each emission may end its attempt, throw, or cancel again. An attempt that
-/// another thread has ended before the emission has not timed out.
+/// another thread has ended before the emission has not timed out. `is_planned`: the machine has asked for it.
 template <typename Operation, unsigned Most>
 void driver<Operation, Most>::tell(asio::cancellation_type_t type, bool is_planned,
                                    std::exception_ptr& thrown) {
@@ -358,6 +365,7 @@ void driver<Operation, Most>::tell(asio::cancellation_type_t type, bool is_plann
 
 // --- interruptions
 
+/// The second `enter` takes over if the occupant has left before it could see what this thread has changed.
 template <typename Operation, unsigned Most>
 void driver<Operation, Most>::on_cancelled(asio::cancellation_type_t type) {
     interruption_wish const wish = self().cancel(type);
@@ -372,7 +380,7 @@ void driver<Operation, Most>::on_cancelled(asio::cancellation_type_t type) {
 }
 
 /// If a callback or the initiation of an attempt cancels, or another thread is about to leave, there is an
-/// occupant already. Then the occupant handles the end of the attempt.
+/// occupant already. Then the occupant handles the end of the attempt, or the second `enter` does.
 template <typename Operation, unsigned Most>
 void driver<Operation, Most>::tell_and_go_on(asio::cancellation_type_t type, bool asks) {
     bool const entered = life_.enter(place::cancellation, life_event::nothing);
@@ -587,6 +595,8 @@ bool driver<Operation, Most>::on_expiry() {
     return true;
 }
 
+/// Queues the turn of an expired timer. If the executor takes no turn, a limit is handled here, and a wait ends
+/// the operation with the exception. Returns false without memory: the scheduler tries again.
 template <typename Operation, unsigned Most>
 bool driver<Operation, Most>::post_expiry() {
     bool const waits = life_.waits();

@@ -24,8 +24,10 @@ namespace {
 using memory = boost::asio::detail::thread_info_base;
 using threads = boost::asio::detail::thread_context;
 
-constexpr std::size_t least_size = 128; // a piece has the size that it was allocated with
+// Asio gives any cached piece of this size or more, and notes the true size in the piece.
+constexpr std::size_t least_size = 128;
 
+/// The parameters are always `memory` and `threads`: only in a template may a name be missing.
 template <typename Memory, typename Threads>
 constexpr bool keeps = [] {
 #if defined(BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING) || defined(BOOST_ASIO_DISABLE_AWAITABLE_FRAME_RECYCLING)

@@ -5,6 +5,8 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+// An operation without types (`kept_operation`) is retried as one that returns a `kept_value`. `operation_form`
+// makes it such an operation, `retry_in` starts the retry, and `put` stores what comes of it for the caller.
 namespace asio_retry::detail {
 
 namespace {

@@ -48,7 +48,7 @@ bool is_of(parameter_kind kind, argument const& a) {
 /// Whether it would be of that kind if it were not a JSON string.
 bool is_quoted(parameter_kind kind, argument const& a) {
     if (kind == parameter_kind::a_duration)
-        return !a.quoted.empty(); // one that is no duration has been refused for that
+        return !a.quoted.empty(); // `checked` has refused a text that is no duration
     if (kind == parameter_kind::a_flag)
         return a.quoted == "true" || a.quoted == "false";
     return !a.quoted.empty() && a.quoted.find_first_not_of("+-.0123456789eE") == std::string::npos;
@@ -69,6 +69,25 @@ std::string hint_for(parameter_kind kind, argument const& a) {
     if (kind == parameter_kind::a_priority && !a.quoted.empty())
         return did_you_mean(a.quoted, request_priority_names);
     return is_quoted(kind, a) ? "; write it without quotation marks" : "";
+}
+
+parameter const* parameter_named(std::string_view name, std::span<parameter const> own,
+                                 std::span<parameter const> common) {
+    for (std::span<parameter const> const some : {own, common})
+        for (parameter const& p : some)
+            if (p.name == name)
+                return &p;
+    return nullptr;
+}
+
+/// For a message.
+std::string names_of(std::span<parameter const> own, std::span<parameter const> common) {
+    std::string names;
+    for (std::span<parameter const> const some : {own, common})
+        for (parameter const& p : some)
+            if (!p.name.empty())
+                names.append(names.empty() ? "" : ", ").append(p.name);
+    return names;
 }
 
 } // namespace
@@ -116,19 +135,13 @@ void bound_arguments::bind_next(argument const& a, std::span<parameter const> ow
 
 void bound_arguments::bind_named(argument const& a, std::span<parameter const> own,
                                  std::span<parameter const> common) {
-    std::string names;
-    for (std::span<parameter const> const some : {own, common})
-        for (parameter const& p : some) {
-            if (p.name.empty())
-                continue;
-            if (p.name == a.name) {
-                if (has(p.name))
-                    fail_expecting(a.name_at, "no second " + a.name + " of " + term_.name, a.name);
-                named_.push_back({p.name, &checked(p, a)});
-                return;
-            }
-            names.append(names.empty() ? "" : ", ").append(p.name);
-        }
+    if (parameter const* const p = parameter_named(a.name, own, common)) {
+        if (has(p->name))
+            fail_expecting(a.name_at, "no second " + a.name + " of " + term_.name, a.name);
+        named_.push_back({p->name, &checked(*p, a)});
+        return;
+    }
+    std::string const names = names_of(own, common);
     if (names.empty())
         fail_expecting(a.name_at, "no argument of " + term_.name, a.name);
     fail_expecting(a.name_at, "a parameter of " + term_.name + " (" + names + ")", a.name,

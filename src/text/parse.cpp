@@ -93,7 +93,7 @@ private:
 
     /// Reads an argument of the item; `name` has been read already, and may be empty.
     argument value_beginning(std::size_t begin, std::string_view name, std::string_view item) {
-        argument made{"", false, "", {begin}, {begin}};
+        argument made{.name = "", .value = false, .at = {begin}, .name_at = {begin}};
         if (name == "true" || name == "false") {
             made.value = name == "true";
         } else if (read_enumerator(made, name)) {
@@ -190,10 +190,10 @@ private:
     /// Takes a unit, or a text in its place: the letter of a microsecond is often beyond ASCII.
     std::string_view take_unit() {
         std::size_t const begin = next_;
-        do
+        do {
             while (static_cast<unsigned char>(peek()) >= 0x80)
                 ++next_;
-        while (!take_name().empty());
+        } while (!take_name().empty());
         return from(begin);
     }
 
@@ -244,12 +244,13 @@ private:
         return hint.empty() ? similar_name(name) : hint;
     }
 
-    /// A hint for text like name=value.
+    /// A hint for text like name=value, name: value or name 10.
     std::string hint_for_parentheses(std::string_view name) const {
-        std::size_t const begin =
-            text_.find_first_not_of(white_space, next_ + (is_one_of("=:", peek()) ? 1 : 0));
+        bool const has_sign = is_one_of("=:", peek());
+        std::size_t const begin = text_.find_first_not_of(white_space, next_ + (has_sign ? 1 : 0));
         std::string const value = begin == text_.npos ? "" : word_from(begin);
-        if (value.empty() || (begin == next_ && !is_one_of(digits, peek())))
+        bool const may_be_next_item = begin == next_ && !is_one_of(digits, peek()); // no sign and no number
+        if (value.empty() || may_be_next_item)
             return {};
         return "; write arguments in parentheses: " + shown(name) + '(' + value + ')';
     }

@@ -17,9 +17,10 @@ namespace asio_retry::detail {
 namespace {
 
 constexpr std::uint32_t nobody = (std::numeric_limits<std::uint32_t>::max)();
-constexpr int max_draws = 8;   // random draws before a linear search for an untried endpoint
-constexpr int max_returns = 4; // endpoints that return before a choice, at most
-// One tie in 16 goes to the slower endpoint, so that its latency is measured again.
+constexpr int max_draws = 8;           // random draws before a linear search for an untried endpoint
+constexpr int max_returns = 4;         // endpoints that return before a choice, at most
+constexpr int remembered_answers = 64; // of an endpoint
+// A faster second endpoint loses one tie in 16, so that the latency of the slower one is measured again.
 constexpr int ties_per_slower = 16;
 
 bool has(std::span<endpoint_attempt const> tried, endpoint_record const& one) noexcept {
@@ -30,8 +31,6 @@ bool has(std::span<endpoint_attempt const> tried, endpoint_record const& one) no
 bool is_clearly_faster(latency_step one, latency_step other) noexcept {
     return one != 0 && other != 0 && 3 * greatest_in(one) <= 2 * greatest_in(other);
 }
-
-constexpr int remembered_answers = 64; // of an endpoint
 
 /// Whether the difference is greater than chance makes between two equal endpoints.
 bool fails_more(int failures, int others) noexcept {
@@ -48,6 +47,18 @@ std::size_t below(std::size_t count, random& dice) noexcept {
     return static_cast<std::size_t>(((dice() >> 32) * count) >> 32);
 }
 
+/// One of two endpoints that a choice compares.
+struct candidate {
+    std::uint32_t id;
+    std::uint32_t in_flight;
+    int failed;
+};
+
+/// Gives the worse endpoint its share of the choices, unless it has more attempts in flight.
+bool asks_worse(candidate const& worse, candidate const& better, random& dice) noexcept {
+    return worse.in_flight <= better.in_flight && below(2 * weight(better.failed), dice) < weight(worse.failed);
+}
+
 } // namespace
 
 /// The state of each endpoint of a list. The id of an endpoint is its index in the list.
@@ -59,10 +70,12 @@ std::size_t below(std::size_t count, random& dice) noexcept {
 /// `count_slow` when it has become slow, and `bring_back_due` when its time is over.
 ///
 ///   available   it may be asked
-///   refused     its breaker is open; it may rest, too
+///   open        its breaker is open; it may rest, too
 ///   probed      its breaker is half-open, and probes have all places
 ///   slow        it is ejected because of its latency
 ///   resting     its server wants no attempt
+///
+/// In the states `open` and `probed` the breaker refuses attempts: the endpoint is refused.
 struct endpoint_table::members {
     struct slot {
         std::uint32_t position = nobody; // the index in `available`
@@ -73,7 +86,7 @@ struct endpoint_table::members {
         : endpoints(std::make_shared<list const>(std::move(all)))
         , number(list_number)
         , slots(endpoints->size())
-        , refused(endpoints->size())
+        , open(endpoints->size())
         , probed(endpoints->size())
         , slow(endpoints->size())
         , resting(endpoints->size()) {
@@ -95,43 +108,43 @@ struct endpoint_table::members {
     /// Notes that the breaker refuses attempts at `now`, until `until` at most.
     void refuse(std::uint32_t id, time_point until, time_point now) noexcept {
         if (at(id).breaker_.state(now) == breaker_state::half_open) {
-            refused.erase(id);
+            open.erase(id);
             return probed.set(id, until);
         }
         probed.erase(id);
-        refused.set(id, std::max(until, at(id).rests_until_.load()));
+        open.set(id, std::max(until, at(id).rests_until_.load()));
     }
-    due_heap const& first_refused() const noexcept {
-        bool const is_probed =
-            !probed.empty() && (refused.empty() || probed.first_time() < refused.first_time());
-        return is_probed ? probed : refused;
+    /// The heap with the refused endpoint that is due first. Both heaps may be empty.
+    due_heap const& refused_due_first() const noexcept {
+        bool const is_probed = !probed.empty() && (open.empty() || probed.first_time() < open.first_time());
+        return is_probed ? probed : open;
     }
-    bool is_refused(std::uint32_t id) const noexcept { return refused.contains(id) || probed.contains(id); }
+    bool is_refused(std::uint32_t id) const noexcept { return open.contains(id) || probed.contains(id); }
     void let_in(std::uint32_t id) noexcept {
-        refused.erase(id);
+        open.erase(id);
         probed.erase(id);
     }
 
-    /// Until when an attempt waits if no endpoint is available: the earliest time in `refused` and `resting`.
+    /// Until when an attempt waits if no endpoint is available: the earliest time in `open` and `resting`.
     /// It leaves `probed` out, because a probe may end at any moment. Precondition: no endpoint is slow.
     time_point first_return() const noexcept {
-        time_point const first = refused.empty() ? (time_point::max)() : refused.first_time();
+        time_point const first = open.empty() ? (time_point::max)() : open.first_time();
         return resting.empty() ? first : std::min(first, resting.first_time());
     }
 
     /// How many endpoints are out because of their breakers or their servers.
-    std::size_t count_out() const noexcept { return refused.size() + probed.size() + resting.size(); }
+    std::size_t count_out() const noexcept { return open.size() + probed.size() + resting.size(); }
 
     std::shared_ptr<list const> const endpoints;
     std::size_t const number;
     std::vector<slot> slots;
     std::vector<std::uint32_t> available;
-    due_heap refused;            // due when the breaker lets attempts begin and the endpoint no longer rests
-    due_heap probed;             // due when a probe counts as hung
-    due_heap slow;               // due when it is asked again
-    due_heap resting;            // due when the rest ends
-    step_counts latencies;       // of the available endpoints
-    std::uint32_t well = nobody; // the last winner of a comparison by failures; see `better`
+    due_heap open;         // due when the breaker lets attempts begin and the endpoint no longer rests
+    due_heap probed;       // due when a probe counts as hung
+    due_heap slow;         // due when it is asked again
+    due_heap resting;      // due when the rest ends
+    step_counts latencies; // of the available endpoints
+    std::uint32_t last_winner = nobody; // of a comparison by failures; see `better`
 };
 
 // --- records
@@ -254,11 +267,11 @@ void endpoint_table::reconcile(endpoint_record& at) noexcept {
     std::lock_guard const lock(mutex_);
     members& all = *members_;
     std::uint32_t const id = all.id_of(at);
-    if (all.slow.contains(id) && at.slow_until_.load() == (time_point::min)()) {
+    if (all.slow.contains(id) && at.slow_until_.load() == (time_point::min)()) { // the old list let it return
         leave_state(id);
         make_available(id);
     }
-    if (!all.slow.contains(id))
+    if (!all.slow.contains(id))               // the old list may have ejected it
         at.slow_until_ = (time_point::min)(); // its next success says whether it is still slow
     if (all.is_available(id))
         count_latency(id, at.median_);
@@ -283,7 +296,7 @@ admission endpoint_table::choose(std::span<endpoint_attempt const> tried, bool i
     bring_back_due(now);
     for (;;) { // each turn except the last moves out an endpoint whose breaker has opened
         bool const is_there = !members_->available.empty();
-        if (!is_there && (!insists || members_->resting.empty()))
+        if (!is_there && (!insists || members_->resting.empty())) // who insists asks a resting endpoint
             return refusal(insists, now);
         std::uint32_t const id = is_there ? find(tried, dice) : members_->resting.first();
         endpoint_record& one = members_->at(id);
@@ -316,48 +329,54 @@ std::uint32_t endpoint_table::find(std::span<endpoint_attempt const> tried, rand
 std::uint32_t endpoint_table::drawn(std::span<endpoint_attempt const> tried, std::uint32_t besides,
                                     random& dice) const noexcept {
     members const& all = *members_;
+    // Places count the available endpoints without `besides`, which stands at `hole`.
     std::size_t const hole = besides == nobody ? all.available.size() : all.slots[besides].position;
     std::size_t const count = all.available.size() - (besides == nobody ? 0 : 1);
-    auto const untried = [&](std::size_t at) {
-        std::uint32_t const id = all.available[at < hole ? at : at + 1];
+    auto const untried = [&](std::size_t place) {
+        std::uint32_t const id = all.available[place < hole ? place : place + 1];
         return has(tried, all.at(id)) ? nobody : id;
     };
     if (count == 0)
         return nobody;
-    std::size_t at = below(count, dice);
-    int const more = count > tried.size() ? max_draws : 0;
-    for (int i = 0; i < more; at = below(count, dice), ++i)
-        if (std::uint32_t const id = untried(at); id != nobody)
+    std::size_t place = below(count, dice);
+    int const draws = count > tried.size() ? max_draws : 0; // otherwise all may have been tried
+    for (int i = 0; i < draws; ++i) {
+        if (std::uint32_t const id = untried(place); id != nobody)
             return id;
-    for (std::size_t i = 0; i < count; ++i, at = at + 1 == count ? 0 : at + 1) // skips tried endpoints
-        if (std::uint32_t const id = untried(at); id != nobody)
+        place = below(count, dice);
+    }
+    for (std::size_t i = 0; i < count; ++i) { // once round all places, from the last one drawn
+        if (std::uint32_t const id = untried(place); id != nobody)
             return id;
+        place = place + 1 == count ? 0 : place + 1;
+    }
     return nobody;
 }
 
+/// Compares by failures, then by attempts in flight, then by latency. Between endpoints that both fail more
+/// than the last winner, it draws lots: fast failures keep few attempts in flight.
 std::uint32_t endpoint_table::better(std::uint32_t a, std::uint32_t b, random& dice) const noexcept {
-    endpoint_record const& first = members_->at(a);
-    endpoint_record const& second = members_->at(b);
-    std::uint32_t const of_first = first.in_flight_.load(std::memory_order_relaxed);
-    std::uint32_t const of_second = second.in_flight_.load(std::memory_order_relaxed);
-    int const failed_first = first.failed_answers(), failed_second = second.failed_answers();
-    bool const is_second = fails_more(failed_second, failed_first);
-    if (is_second || fails_more(failed_first, failed_second)) { // then the latency does not count
-        members_->well = is_second ? a : b;
-        bool const is_worse_busier = is_second ? of_second > of_first : of_first > of_second;
-        std::size_t const weight_of_worse = weight(std::max(failed_first, failed_second)),
-                          weight_of_better = weight(std::min(failed_first, failed_second));
-        bool const asks_worse = !is_worse_busier && below(2 * weight_of_better, dice) < weight_of_worse;
-        return asks_worse == is_second ? b : a;
+    auto const candidate_of = [&](std::uint32_t id) -> candidate {
+        endpoint_record const& one = members_->at(id);
+        return {id, one.in_flight_.load(std::memory_order_relaxed), one.failed_answers()};
+    };
+    candidate const first = candidate_of(a), second = candidate_of(b);
+    bool const second_fails_more = fails_more(second.failed, first.failed);
+    if (second_fails_more || fails_more(first.failed, second.failed)) {
+        candidate const& winner = second_fails_more ? first : second;
+        candidate const& loser = second_fails_more ? second : first;
+        members_->last_winner = winner.id;
+        return asks_worse(loser, winner, dice) ? loser.id : winner.id;
     }
-    if (std::uint32_t const well = members_->well; well != nobody && failed_first != 0 && failed_second != 0) {
-        int const others = members_->at(well).failed_answers();
-        if (fails_more(failed_first, others) && fails_more(failed_second, others)) // nor does it here
+    if (members_->last_winner != nobody && first.failed != 0 && second.failed != 0) {
+        int const of_winner = members_->at(members_->last_winner).failed_answers();
+        if (fails_more(first.failed, of_winner) && fails_more(second.failed, of_winner))
             return below(2, dice) == 0 ? a : b;
     }
-    if (of_first != of_second)
-        return of_first < of_second ? a : b;
-    return is_clearly_faster(second.median_, first.median_) && below(ties_per_slower, dice) != 0 ? b : a;
+    if (first.in_flight != second.in_flight)
+        return first.in_flight < second.in_flight ? a : b;
+    bool const second_is_faster = is_clearly_faster(members_->at(b).median_, members_->at(a).median_);
+    return second_is_faster && below(ties_per_slower, dice) != 0 ? b : a;
 }
 
 /// Precondition: an endpoint is available, and all available ones have been tried.
@@ -381,7 +400,7 @@ std::uint32_t endpoint_table::tried_longest_ago(std::span<endpoint_attempt const
 admission endpoint_table::refusal(bool insists, time_point now) const noexcept {
     members const& all = *members_;
     time_point const first = std::max(all.first_return(), saturating_add(now, duration(1)));
-    bool const rests = !all.refused.empty() && all.at(all.refused.first()).rests_until_.load() > now;
+    bool const rests = !all.open.empty() && all.at(all.open.first()).rests_until_.load() > now;
     if (!insists && (rests || !all.resting.empty()))
         return {first, error::cooling_down};
     return {all.probed.empty() ? first : (time_point::max)(), error::circuit_open};
@@ -462,7 +481,7 @@ void endpoint_table::update_state(std::uint32_t id, time_point now, bool was_ref
 void endpoint_table::bring_back_due(time_point now) noexcept {
     members& all = *members_;
     for (int i = 0; i < max_returns; ++i) {
-        due_heap const& first = all.first_refused();
+        due_heap const& first = all.refused_due_first();
         if (!first.empty() && first.first_time() <= now) {
             std::uint32_t const id = first.first();
             all.let_in(id);
@@ -516,8 +535,10 @@ void endpoint_table::leave_state(std::uint32_t id) noexcept {
     }
     if (all.resting.contains(id))
         return all.resting.erase(id);
-    std::uint32_t const last = all.available.back();
-    all.available[all.slots[last].position = all.slots[id].position] = last;
+    std::uint32_t const position = all.slots[id].position;
+    std::uint32_t const last = all.available.back(); // fills the gap
+    all.slots[last].position = position;
+    all.available[position] = last;
     all.available.pop_back();
     all.slots[id].position = nobody;
     count_latency(id, 0);
@@ -534,7 +555,8 @@ std::size_t endpoint_table::allowed_slow() const noexcept {
 
 // --- latency
 
-/// Notes how long a success took.
+/// Notes how long a success took. It takes the lock only if the median is new, or the endpoint may be slow: at
+/// least slower than the fastest one.
 void endpoint_table::record_latency(endpoint_record& at, duration took, time_point now) noexcept {
     if (!begin_recording(at))
         return;
@@ -574,7 +596,7 @@ bool endpoint_table::begin_recording(endpoint_record& at) noexcept {
     return true;
 }
 
-/// Compares an endpoint with the others, if it is slower than the fastest one.
+/// Notes a new median, and compares an endpoint that may be slow with the median of the others.
 void endpoint_table::compare_latency(endpoint_record& at, latency_step median, bool is_new, bool is_slow,
                                      time_point now) noexcept {
     std::lock_guard const lock(mutex_);
@@ -614,7 +636,7 @@ bool endpoint_table::is_slower(latency_step one, latency_step other) const noexc
                              slow_factor_ * static_cast<double>(greatest_in(other).count());
 }
 
-/// Counts the latency of an available endpoint.
+/// Counts the latency of an available endpoint instead of the one counted before. 0 counts none.
 void endpoint_table::count_latency(std::uint32_t id, latency_step step) noexcept {
     members& all = *members_;
     latency_step& counted = all.slots[id].counted;

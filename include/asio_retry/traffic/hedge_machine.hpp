@@ -158,7 +158,7 @@ public:
     bool is_cancelled() const noexcept { return stopping_ == stopping::cancelled; }
 
     /// Whether `next` must be called at the deadline, also when no result is wanted.
-    bool watches_deadline() const noexcept { return running_ > 0 && tells_at_ != (time_point::max)(); }
+    bool watches_deadline() const noexcept { return running_ > 0 && stops_at_ != (time_point::max)(); }
 
     /// Ends a wait without a running attempt, at `latest` at the latest.
     void begin_by(time_point latest) noexcept;
@@ -222,7 +222,7 @@ private:
         return attempts_[number - 1];
     }
     retry_settings const& common() const noexcept { return policy_.settings().common.settings(); }
-    bool is_stopping() noexcept;
+    bool is_stopping() noexcept; // asks the probe, too
     void note_cancelled(time_point now) noexcept;
     void end_cancelled() noexcept;
     bool may_begin(time_point when) const noexcept;
@@ -264,28 +264,28 @@ private:
     detail::cancellation_probe const* probe_ = nullptr;
     detail::narrator tell_;
     time_point deadline_ = (time_point::max)();
-    time_point tells_at_ = (time_point::max)(); // when running attempts are told next
+    time_point stops_at_ = (time_point::max)(); // the next deadline: `next` answers `stop` there
     time_point started_{};
-    time_point next_at_ = (time_point::max)(); // when another attempt may begin
-    time_point not_before_ = (time_point::min)();
-    time_point admitted_at_{}; // of the attempt that is ready or began last
-    error_code error_;         // to deliver; before that the last failure, or the refusal of the first attempt
+    time_point next_at_ = (time_point::max)();    // when another attempt may begin
+    time_point not_before_ = (time_point::min)(); // as servers wish: no attempt begins earlier
+    time_point admitted_at_{};                    // of the attempt that is ready or began last
+    error_code error_; // to deliver; before that the last failure, or the refusal of the first attempt
     std::exception_ptr thrown_;
     std::atomic<std::uint16_t> sent_ = 0; // a bit for each running attempt that has, unless `hedge_sent` is set
     std::uint8_t begun_ = 0;
     std::uint8_t running_ = 0;
-    std::uint8_t failures_ = 0;
-    std::uint8_t result_ = 0;
+    std::uint8_t failures_ = 0;                  // attempts that failed while it was open
+    std::uint8_t result_ = 0;                    // the attempt whose result is delivered; 0 for none
     stop_reason reason_ = stop_reason::attempts; // why it ended; before that, why no further attempt begins
     phase phase_ = phase::open;
     stopping stopping_ = stopping::no;
-    bool no_more_ = false;
-    bool is_ready_ = false; // the next attempt is admitted
-    bool has_to_stop_ = false;
-    bool was_told_ = false;      // to stop, with `terminal`
-    bool is_late_ = false;       // it was cancelled at its deadline, or later
-    bool is_unanswered_ = false; // all attempts were dropped: there is nothing to deliver
-    bool has_marked_ = false;    // an attempt has failed with a permanent error
+    bool no_more_ = false;        // no further attempt begins; `reason_` says why
+    bool is_ready_ = false;       // the next attempt is admitted
+    bool has_to_stop_ = false;    // `next` answers `stop` as soon as the end is known, if attempts run
+    bool was_told_ = false;       // to stop, with `terminal`
+    bool cancelled_late_ = false; // at its deadline, or later
+    bool is_unanswered_ = false;  // all attempts were dropped: there is nothing to deliver
+    bool has_marked_ = false;     // an attempt has failed with a permanent error
     bool measures_successes_ = false;
 };
 

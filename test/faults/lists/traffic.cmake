@@ -113,7 +113,7 @@ fault(endpoints_rest_as_the_last_wish_says 79 src/traffic/endpoint_table.cpp
     [[std::max(at.rests_until_.load(), until)]] [[until]])
 
 fault(endpoints_take_fast_failures_for_merit 80 src/traffic/endpoint_table.cpp
-    [[is_second || fails_more(failed_first, failed_second)]] [[false]])
+    [[second_fails_more || fails_more(first.failed, second.failed)]] [[false]])
 
 fault(endpoints_forget_who_has_left 81 src/traffic/endpoint_table.cpp
     [[departed_.swap(next);]] [[]])

@@ -319,7 +319,7 @@ private:
 };
 
 template <typename CompletesWith>
-struct policy_beside_faulty_token<hedge_policy, token_fault::no_executor, CompletesWith> : hedge_policy {
+struct policy_beside_faulty_token<hedge_policy, token_fault::executor, CompletesWith> : hedge_policy {
     ASIO_RETRY_REFUSES("async_hedge: this completion token has no executor to wait on, and async_hedge needs "
                        "one: async_hedge(executor, operation, policy, token)",
                        std::convertible_to<hedge_policy> Given = hedge_policy)

@@ -57,8 +57,8 @@ private:
     scope_handle scope_;
 };
 
-/// Keeps an operation that a coroutine awaits counted in its scope, until the coroutine that receives the
-/// result waits for something else.
+/// Keeps an awaited operation counted in its scope, until its result has been used: until the coroutine that
+/// receives the result waits for something else.
 class ASIO_RETRY_DECL awaited_presence {
 public:
     awaited_presence() noexcept = default;
@@ -88,7 +88,7 @@ private:
     maybe<counted> counted_;
 };
 
-/// Says whether a retry runs inside the coroutine that awaits it, and whether the coroutine moves to a strand.
+/// How a coroutine awaits its retry: inside itself, and there perhaps on a strand, or elsewhere.
 struct ASIO_RETRY_DECL awaited_course {
     awaited_course(coroutine_stack const& stack, retry_policy const& given_policy, bool is_scoped)
         : is_elsewhere(given_policy.settings().deliver_at_once) {
@@ -127,8 +127,8 @@ private:
 /// A retry inside the coroutine that makes its attempts; the part that is common to all operations. The driver
 /// decides; the coroutine asks for the next step, and rests while there is none.
 ///
-/// `next_` hands a step from the driver to the coroutine. The driver calls `go`, which stores the step. The
-/// coroutine suspends in `async_rest`, which stores `rest`. Whichever is second resumes the coroutine.
+/// `next_` is a handshake. The driver calls `go`, which stores the next step. The coroutine suspends in
+/// `async_rest`, which stores `rest`. Whichever is second resumes the coroutine.
 ///
 /// If a caller, a time limit or a scope may interrupt the attempt, a cancellation state of its own replaces the
 /// coroutine's. Even if the attempt resets its state in order to clean up, the operation stays cancelled.
@@ -137,11 +137,11 @@ class ASIO_RETRY_DECL await_driver : public cancellable_core<retry_driver> {
 
 public:
     enum class step : unsigned char {
-        none, ///< the coroutine runs
-        rest, ///< it is suspended
-        begin,
-        complete,
-        destroy,
+        none,     ///< the coroutine runs, and the driver has no step yet
+        rest,     ///< the coroutine is suspended, or is to suspend
+        begin,    ///< make an attempt
+        complete, ///< return the result
+        destroy,  ///< destroy the coroutine: the operation is abandoned
     };
 
     /// Return the first step, and each later step. They also replace the cancellation of the coroutine, because
@@ -184,9 +184,9 @@ protected:
             end_unfinished();
     }
 
-    /// Ends the attempt here, or first moves the coroutine back to its executor: on another executor no
-    /// callable of the policy may be called, and notices change the operation. `calls_nothing`: no callable is
-    /// called.
+    /// Ends the attempt here, or first moves the coroutine back to its executor. On another executor no
+    /// callable of the policy may be called, and an operation with notices must not change: they may change it
+    /// at the same time. `calls_nothing`: the end of this attempt calls no callable.
     void end_attempt_here(bool calls_nothing);
 
     void keep_frame() noexcept { frame_.take(); }
@@ -246,12 +246,12 @@ private:
     using notice = coroutine_notice<await_driver, operation_turn>;
 
     std::atomic<step> next_ = step::none;
-    move move_ = move::none;
+    move move_ = move::none; // what the coroutine does when it next rests
     coroutine_stack& stack_;
     awaited_course const course_;
     waiting_place place_;
     asio::cancellation_slot caller_;
-    bool const is_interruptible_;
+    bool const is_interruptible_;          // by the caller, a time limit or a scope
     awaited_presence* presence_ = nullptr; // of an operation in a scope
     resumption resume_;
     kept_frame frame_; // for the next attempt

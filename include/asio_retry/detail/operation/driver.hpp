@@ -86,10 +86,10 @@ constexpr cancellation_wish wish_of(asio::cancellation_type_t type) noexcept {
     return (type & total) != none ? cancellation_wish::total : cancellation_wish::nothing;
 }
 
-/// The consequences of a cancellation or of a request of the scope.
+/// What a cancellation or a request of the scope asks the driver to do.
 struct interruption_wish {
     bool tells = false;  ///< emit to the running attempts
-    bool leaves = false; ///< leave behind the attempts that do not end
+    bool leaves = false; ///< leave behind the attempts that do not end: so `tells` emits `terminal` to them
     bool cuts = false;   ///< end the wait
     bool asks = false;   ///< ask the machine, on the executor
 };
@@ -384,7 +384,7 @@ protected:
 private:
     // --- for the driver
 
-    static constexpr bool arms_before_start = true;
+    static constexpr bool arms_before_start = true; // the timer: it limits the attempt that starts
 
     attempt_state& attempt(unsigned) noexcept { return *this; }
     void start_attempt(attempt_state&) { start_attempt(); }

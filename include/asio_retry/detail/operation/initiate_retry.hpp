@@ -35,13 +35,9 @@
                  "twice what a lambda captures by value, or what an aggregate holds")]]
 #endif
 
-namespace asio_retry {
-class retry_scope;
-}
-
-// async_retry and async_hedge end in `initiate`. A source tells it where to wait. `policy_for` is the type of
-// their policy parameter: it makes the compiler report a wrong token or an unsafe temporary at the caller's
-// line.
+// `policy_for`, the type of the policy parameter of async_retry and async_hedge, makes the compiler report a
+// wrong token or an unsafe temporary at the caller's line. Then `initiate` makes the operation. Its source says
+// where the operation waits.
 namespace asio_retry::detail {
 
 /// Whether the argument gives an executor: an executor, a context, a scope or an attempt.
@@ -72,7 +68,7 @@ constexpr auto default_token_of() {
         return default_token_of_form<Form>();
     } else {
         using own = typename asio::default_completion_token<Executor>::type;
-        if constexpr (std::is_void_v<own> || std::is_same_v<own, asio::deferred_t>)
+        if constexpr (std::is_void_v<own> || std::is_same_v<own, asio::deferred_t>) // Asio's general default
             return default_token_of_form<Form>();
         else
             return own();
@@ -81,24 +77,26 @@ constexpr auto default_token_of() {
 
 // --- a completion token that cannot be used
 
-/// Whether an executor can name its context. The executor of an any_completion_handler cannot.
+/// Whether an executor has a context to wait on: not the fallback, nor that of an any_completion_handler.
 template <typename Executor>
 inline constexpr bool has_context_to_wait_on =
     !is_fallback_executor<Executor> &&
     (!executor<Executor> || asio::can_query<Executor, asio::execution::context_t>::value);
 
-enum class token_fault { none, no_code, no_results, no_exception, no_result, other, no_executor };
+/// What is wrong with a token: it has no handler for the code, the code with results and so on, or no executor.
+enum class token_fault { none, code, code_results, exception, exception_result, other, executor };
 
 template <typename Signature>
 inline constexpr token_fault fault_of_handler = token_fault::other;
 template <>
-inline constexpr token_fault fault_of_handler<void(error_code)> = token_fault::no_code;
+inline constexpr token_fault fault_of_handler<void(error_code)> = token_fault::code;
 template <typename... Results>
-inline constexpr token_fault fault_of_handler<void(error_code, Results...)> = token_fault::no_results;
+inline constexpr token_fault fault_of_handler<void(error_code, Results...)> = token_fault::code_results;
 template <>
-inline constexpr token_fault fault_of_handler<void(std::exception_ptr)> = token_fault::no_exception;
+inline constexpr token_fault fault_of_handler<void(std::exception_ptr)> = token_fault::exception;
 template <typename... Results>
-inline constexpr token_fault fault_of_handler<void(std::exception_ptr, Results...)> = token_fault::no_result;
+inline constexpr token_fault fault_of_handler<void(std::exception_ptr, Results...)> =
+    token_fault::exception_result;
 
 /// Whether the token's handler has an executor to wait on. True if Asio does not name the handler.
 template <typename Token, typename Signature>
@@ -117,7 +115,7 @@ inline constexpr token_fault fault_of_token = [] {
     else if constexpr (!is_token_for<Token, typename form::signature>)
         return fault_of_handler<typename form::signature>;
     else if constexpr (!HasPlace && !may_wait<token, typename form::signature>)
-        return token_fault::no_executor;
+        return token_fault::executor;
     else
         return token_fault::none;
 }();
@@ -135,15 +133,15 @@ struct policy_beside_faulty_token;
             std::convertible_to<Policy> Given = Policy)                                                        \
         policy_beside_faulty_token(Given&& policy = Given()) ASIO_RETRY_REFUSED;                               \
     };
-ASIO_RETRY_POLICY_BESIDE_HANDLER(no_code, "(error_code)")
-ASIO_RETRY_POLICY_BESIDE_HANDLER(no_results, "(error_code, T...), where T... are its results")
-ASIO_RETRY_POLICY_BESIDE_HANDLER(no_exception, "(std::exception_ptr)")
-ASIO_RETRY_POLICY_BESIDE_HANDLER(no_result, "(std::exception_ptr, T), where T is its result")
+ASIO_RETRY_POLICY_BESIDE_HANDLER(code, "(error_code)")
+ASIO_RETRY_POLICY_BESIDE_HANDLER(code_results, "(error_code, T...), where T... are its results")
+ASIO_RETRY_POLICY_BESIDE_HANDLER(exception, "(std::exception_ptr)")
+ASIO_RETRY_POLICY_BESIDE_HANDLER(exception_result, "(std::exception_ptr, T), where T is its result")
 ASIO_RETRY_POLICY_BESIDE_HANDLER(other, "(D, T...), where D tells its failure and T... are its results")
 #undef ASIO_RETRY_POLICY_BESIDE_HANDLER
 
 template <typename CompletesWith>
-struct policy_beside_faulty_token<retry_policy, token_fault::no_executor, CompletesWith> : retry_policy {
+struct policy_beside_faulty_token<retry_policy, token_fault::executor, CompletesWith> : retry_policy {
     ASIO_RETRY_REFUSES("async_retry: this completion token has no executor to wait on, and async_retry needs "
                        "one: async_retry(executor, operation, policy, token)",
                        std::convertible_to<retry_policy> Given = retry_policy)
@@ -152,7 +150,7 @@ struct policy_beside_faulty_token<retry_policy, token_fault::no_executor, Comple
 
 // --- the operation
 
-/// How a policy initiates an operation, and the name of the function in messages.
+/// What differs between async_retry and async_hedge: messages, checks, and how the operation is made.
 template <typename Policy>
 struct operation_kind;
 
@@ -182,7 +180,7 @@ struct operation_kind<retry_policy> {
     static void launch(Handler&& handler, Callable&& callable, retry_policy&& policy, WaitsOn const& waits_on,
                        Membership&& membership) {
         if constexpr (!has_librarys_memory<Handler>)
-            if (policy.settings().deliver_at_once)
+            if (policy.settings().deliver_at_once) // attempts left behind may outlive the handler's memory
                 return make<HasStrand>(with_own_memory<Handler>(std::forward<Handler>(handler)),
                                        std::forward<Callable>(callable), std::move(policy), waits_on,
                                        std::forward<Membership>(membership));
@@ -202,8 +200,11 @@ private:
     }
 };
 
-// --- where to wait
+// --- where to wait: `initiation` makes an operation with a handler. If a coroutine makes the attempts itself,
+// `await_retry` calls `where_to_wait`. If they get a coroutine of their own, `retry_without_type` calls
+// `where`.
 
+/// Waits on the executor of the handler, or of the coroutine.
 struct handler_executor_source {
     using executor_type = void;
     static constexpr bool is_scoped = false;
@@ -262,18 +263,18 @@ struct given_executor_source {
         void operator()(Handler&& handler, Callable&& callable, Policy policy) && {
             using callable_type = std::decay_t<Callable>;
             using kind = operation_kind<Policy>;
-            constexpr bool wants_one = wants_strand<operation_form<callable_type>>;
+            constexpr bool has_strand = wants_strand<operation_form<callable_type>>;
             std::decay_t<Handler> own_handler(std::forward<Handler>(handler));
             callable_type own_callable(std::forward<Callable>(callable));
             Executor const waits_on(std::move(executor));
             Membership own_membership(std::move(membership));
             // Only for type-erased callables: any other callable would be compiled twice.
-            if constexpr (wants_one && is_erased<callable_type>)
+            if constexpr (has_strand && is_erased<callable_type>)
                 if (runs_one_at_a_time(asio::get_associated_executor(own_handler, waits_on)))
                     return kind::template launch<false>(std::move(own_handler), std::move(own_callable),
                                                         std::move(policy), waits_on, std::move(own_membership));
-            kind::template launch<wants_one>(std::move(own_handler), std::move(own_callable), std::move(policy),
-                                             waits_on, std::move(own_membership));
+            kind::template launch<has_strand>(std::move(own_handler), std::move(own_callable),
+                                              std::move(policy), waits_on, std::move(own_membership));
         }
     };
 
@@ -319,15 +320,16 @@ struct initiation_probe {
     void operator()(Args&&...) const {}
 };
 
+/// Checks the arguments and returns what the token returns. If it can, a coroutine makes the attempts itself.
 template <typename Policy, typename Source, typename Operation, typename Token>
 auto initiate(Source source, Operation&& operation, std::type_identity_t<Policy> policy, Token&& token) {
     using form = operation_form<std::decay_t<Operation>>;
     constexpr token_fault fault =
         fault_of_token<Operation, Token, !std::is_void_v<typename Source::executor_type>>;
     form::assert_usable();
-    if constexpr (fault == token_fault::no_executor) {
+    if constexpr (fault == token_fault::executor) { // `policy_for` reports it, and the result keeps its type
         return asio::async_initiate<Token, typename form::signature>(initiation_probe(), token);
-    } else if constexpr (!form::is_usable || fault != token_fault::none) {
+    } else if constexpr (!form::is_usable || fault != token_fault::none) { // reported, too
         return;
     } else if constexpr (std::is_same_v<std::decay_t<Token>, default_token>) {
         return initiate<Policy>(std::move(source), std::forward<Operation>(operation), std::move(policy),
@@ -350,7 +352,7 @@ auto initiate(Source source, Operation&& operation, std::type_identity_t<Policy>
             return asio::async_initiate<Token, signature>(
                 source.template initiation<signature>(), token,
                 erased_operation_of<form>(std::forward<Operation>(operation)), std::move(policy));
-        } else if constexpr (is_token_for<Token, signature>) {
+        } else if constexpr (is_token_for<Token, signature>) { // otherwise `assert_token` reports it
             return asio::async_initiate<Token, signature>(source.template initiation<signature>(), token,
                                                           std::forward<Operation>(operation),
                                                           std::move(policy));
@@ -360,7 +362,8 @@ auto initiate(Source source, Operation&& operation, std::type_identity_t<Policy>
 
 // --- the order of the arguments
 
-/// The position of the operation among the arguments, from 0: after the place to wait, if there is one.
+/// The position of the operation among the arguments, from 0: after the place to wait, if there is one. An
+/// object of a class derived from a scope or an attempt is such a place, too.
 template <typename... Args>
 inline constexpr std::size_t operation_place = 0;
 template <typename First, typename... Others>

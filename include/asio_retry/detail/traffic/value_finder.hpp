@@ -48,7 +48,7 @@ public:
 
 private:
     std::vector<Value const*> values_;
-    std::vector<std::size_t> order_; // positions, the least value first
+    std::vector<std::size_t> order_; // positions, the least value first; equal values as in the list
 };
 
 } // namespace asio_retry::detail
