@@ -28,7 +28,10 @@ public:
             emplace(std::move(other.value_));
     }
     maybe& operator=(maybe&&) = delete;
-    ~maybe() { reset(); }
+    ~maybe() {
+        if (is_set_)
+            std::destroy_at(std::addressof(value_));
+    }
 
     template <typename... Args>
     void emplace(Args&&... args) {
