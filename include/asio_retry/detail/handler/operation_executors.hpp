@@ -20,10 +20,8 @@
 
 namespace asio_retry::detail {
 
-/// Executors can be compared. Where a type cannot, the many classes of Asio's question are not needed.
 template <typename T>
-concept executor = requires(std::remove_cvref_t<T> const& one) { one == one; } &&
-                   asio::execution::is_executor<std::remove_cvref_t<T>>::value;
+concept executor = asio::execution::is_executor<std::remove_cvref_t<T>>::value;
 
 /// A token for an operation with this completion; any type if the compiler cannot check that.
 template <typename Token, typename Signature>
