@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <new>
 #include <string>
@@ -138,8 +139,11 @@ class grpc_codes {
 public:
     /// Retries failures with these codes.
     ///
-    /// This takes no std::initializer_list, which g++ 12 does not compile inside a `co_await` expression.
-    grpc_codes(std::same_as<grpc::StatusCode> auto... codes) { (add(static_cast<std::size_t>(codes)), ...); }
+    /// g++ 12 does not compile a std::initializer_list inside a `co_await` expression: name the policy first.
+    grpc_codes(std::initializer_list<grpc::StatusCode> codes) {
+        for (grpc::StatusCode const code : codes)
+            add(static_cast<std::size_t>(code));
+    }
 
     /// Retries failures with codes of these names, such as `grpc_retry_policy::retryable_status_codes`.
     ///
