@@ -19,7 +19,10 @@ struct redis_client {
         try {
             co_await (now->async_run(server, {redis::logger::level::err}, asio::use_awaitable) && watch(a));
         } catch (asio::multiple_exceptions const& both) { // the first is that of async_run
-            std::rethrow_exception(both.first_exception());
+            auto const why = both.first_exception();
+            if (asio_retry::verdict::failure(why).error() != asio::error::operation_aborted) // by `watch`
+                std::rethrow_exception(why);
+            throw;
         }
     }
     asio::awaitable<void> watch(asio_retry::attempt a) {
