@@ -358,7 +358,7 @@ run_tests() {
     ctest --preset "$preset" "$@" || failed=$?
     say "$(($(date +%s) - began)) s. Skipped:"
     if [ "$preset" = check ]; then
-        say "  servers, browsers, packages, examples, threads, exhausted memory, studies: ./check --all has them"
+        say "  servers, browsers, packages, examples, threads, exhausted memory: ./check --all has them"
     else
         [ -z "$missing" ] || say "  tests that need $missing"
         say "  instruction counts, sanitizers: .ci/run has them; studies, fuzzers: ./cmake/release.sh --prove"
