@@ -47,7 +47,7 @@ struct retry_event {
     duration elapsed{};           ///< since the initiation
     duration took{};              ///< duration of the attempt, until the executor got to it; zero without one
     interruption stopped{};       ///< the time limit, caller or scope that cancelled the attempt
-    effect sent{}; ///< `none`: the server has surely done nothing, by `attempt::mark_sent` or by the error
+    effect sent{}; ///< `none`: the server has surely done nothing: no `attempt::mark_sent`, or by the error
                    ///< above; operation_aborted and timed_out in a wait do not say so
     /// As a gate hears it: see attempt_end::kind. `permanent` of an abandoned attempt, but `transient` if a
     /// gate further in has refused it; none of a success. For `retry_if` it is the answer of `classify` for the

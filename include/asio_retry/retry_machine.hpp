@@ -85,7 +85,7 @@ public:
     void expect_ticks() noexcept { tell_.expect_ticks(); }
     /// Makes the operation wait in no queue of a gate, because nobody can wake it.
     void expect_no_wake_up() noexcept { tell_.expect_no_wake_up(); }
-    /// Asks `probe` before every initiation and after every callback whether to stop. It outlives the machine.
+    /// Asks `probe` before every initiation and after every callback whether to stop. `probe` must outlive this.
     void watch(detail::cancellation_probe const& probe) noexcept { limits_.watch(probe); }
 
     bool limits_attempts() const noexcept { return limits_attempts_; } ///< whether an attempt may be cancelled
@@ -108,7 +108,7 @@ public:
         return tell_.is_told() && (tell_.chooses() || policy_.settings().wait_when_refused);
     }
 
-    /// Begins the operation: the time counts from `now`. Leave it out unless the machine measures time.
+    /// Begins the operation: the time counts from `now`, which only a machine that measures time needs.
     ///
     /// If the gate refuses and the policy waits when refused, the answer is a wait; without a `source` its
     /// delay has no jitter.

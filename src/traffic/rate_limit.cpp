@@ -27,8 +27,8 @@
 //
 //   too early              the same promise
 //   in time                the attempt begins
-//   too late, must wait    it keeps a slot after `last_begun_`: `shift_` grows, and all later promises move as
-//   far too late, otherwise    it gives its slot up, and begins now or waits without a slot
+//   too late, must wait    it keeps a slot after `last_begun_`: `shift_` grows, and later promises move as far
+//   too late, otherwise    it gives its slot up, and begins now or waits without a slot
 //
 // `late_arrival_` is the TAT of the attempts without a slot. If an attempt does not begin, `on_end` gives its
 // slot back: the last slot lowers `arrival_`, and any other goes to `free_`. The next `admit` takes it from
