@@ -133,7 +133,8 @@ struct message {
     void set(std::string_view name, std::string const& value) { fields[std::string(name)] = value; }
 };
 inline message request, answer;
-inline std::array<std::string, 3> const replicas{"a", "b", "c"};
+inline auto const replicas =
+    std::make_shared<asio_retry::endpoint_set<std::string>>(std::vector<std::string>{"a", "b"});
 inline std::string const field = "1";
 inline bool const must_reject = true;
 inline asio_retry::time_point const now{};
