@@ -85,7 +85,7 @@ public:
     void expect_ticks() noexcept { tell_.expect_ticks(); }
     /// Makes the operation wait in no queue of a gate, because nobody can wake it.
     void expect_no_wake_up() noexcept { tell_.expect_no_wake_up(); }
-    /// Asks `probe` before every initiation and after every callback whether to stop. `probe` must outlive this.
+    /// Asks `probe` before every initiation and after every callback whether to stop. It must outlive this.
     void watch(detail::cancellation_probe const& probe) noexcept { limits_.watch(probe); }
 
     bool limits_attempts() const noexcept { return limits_attempts_; } ///< whether an attempt may be cancelled
