@@ -269,14 +269,14 @@ private:
     time_point next_at_ = (time_point::max)();    // when another attempt may begin
     time_point not_before_ = (time_point::min)(); // as servers wish: no attempt begins earlier
     time_point admitted_at_{};                    // of the attempt that is ready or began last
-    error_code error_; // to deliver; before that the last failure, or the refusal of the first attempt
+    error_code error_; // the end would deliver it now: the last failure, or the refusal of the first attempt
     std::exception_ptr thrown_;
     std::atomic<std::uint16_t> sent_ = 0; // a bit for each running attempt that has, unless `hedge_sent` is set
     std::uint8_t begun_ = 0;
     std::uint8_t running_ = 0;
     std::uint8_t failures_ = 0;                  // attempts that failed while it was open
     std::uint8_t result_ = 0;                    // the attempt whose result is delivered; 0 for none
-    stop_reason reason_ = stop_reason::attempts; // why it ended; before that, why no further attempt begins
+    stop_reason reason_ = stop_reason::attempts; // why no further attempt begins, and so why it ends
     phase phase_ = phase::open;
     stopping stopping_ = stopping::no;
     bool no_more_ = false;        // no further attempt begins; `reason_` says why
