@@ -77,9 +77,8 @@ ASIO_RETRY_DECL std::shared_ptr<retry_observer> make_log_observer(shared_functio
 /// An observer that calls `sink(log_line const&)` for each retry and for each operation that gives up.
 ///
 /// It leaves out lines below the level `least`. At `debug` it also tells of hedges, refusals, waits for gates
-/// and successes. A line is lost if the sink throws or if there is no memory for it. Throws
-/// std::invalid_argument if the sink is empty. Thread safety: every thread that runs an operation calls the
-/// sink, without a lock.
+/// and successes. A line is lost if the sink throws or memory is short. Throws std::invalid_argument for an
+/// empty sink. Thread safety: every thread that runs an operation calls the sink, without a lock.
 template <typename Sink>
 [[nodiscard]] std::shared_ptr<retry_observer> log_observer(Sink&& sink, log_level least = log_level::info) {
     constexpr bool takes_line = std::invocable<std::decay_t<Sink>&, log_line const&>;
