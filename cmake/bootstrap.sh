@@ -263,7 +263,9 @@ npm_into() {
     shift
     is_command npm || (install_missing npm) || return 1 # another vendor's Node brings its own
     rm -rf "$unpacked"
-    npm "$@" --silent --prefix "$unpacked.new" --prefer-offline --ignore-scripts --no-audit --no-fund &&
+    # Where there is no registry, npm would try for two minutes each time.
+    npm "$@" --silent --prefix "$unpacked.new" --prefer-offline --ignore-scripts --no-audit --no-fund \
+        --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=1000 --fetch-timeout=60000 &&
         mv "$unpacked.new" "$unpacked" && return
     rm -rf "$unpacked.new"
     return 1
