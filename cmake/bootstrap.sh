@@ -219,15 +219,16 @@ get_boost_188() {
 get_postgres() {
     server=$(depends_of postgresql | grep '^postgresql-[0-9]*$') ||
         { update_lists && server=$(depends_of postgresql | grep '^postgresql-[0-9]*$'); } || { failed=1; return; }
-    # shellcheck disable=SC2046 # a list of words
-    get "$server" tzdata $(depends_of "$server" | grep '^lib' | grep -v '^libllvm')
+    client=$(depends_of "$server" | grep '^postgresql-client-[0-9]*$') # has pg_basebackup
+    # shellcheck disable=SC2046,SC2086 # lists of words
+    get "$server $client" tzdata $(depends_of "$server" $client | grep '^lib' | grep -v '^libllvm')
 }
 
-# get_with_libraries SERVER PACKAGE...: its libraries have other names in each release. The packages need no others.
+# get_with_libraries PACKAGE...: their libraries have other names in each release.
 get_with_libraries() {
     [ -n "$(depends_of "$1")" ] || update_lists || { failed=1; return; }
     # shellcheck disable=SC2046 # a list of words
-    get "$*" $(depends_of "$1" | grep '^lib' | grep -v '^libelogind0$')
+    get "$*" $(depends_of "$@" | grep '^lib' | grep -v '^libelogind0$')
 }
 
 # How OpenTelemetry's own JavaScript decodes its protocol. Later versions of the package have no schema.
@@ -271,8 +272,8 @@ npm_into() {
     return 1
 }
 
-# depends_of PACKAGE
-depends_of() { apt-cache depends "$1" | sed -n 's/^ *|*Depends: //p'; }
+# depends_of PACKAGE...
+depends_of() { apt-cache depends "$@" | sed -n 's/^ *|*Depends: //p'; }
 
 # get SERVER PACKAGE...: a server to unpack, and what it needs
 get() {
