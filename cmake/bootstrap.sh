@@ -219,7 +219,7 @@ get_boost_188() {
 get_postgres() {
     server=$(depends_of postgresql | grep '^postgresql-[0-9]*$') ||
         { update_lists && server=$(depends_of postgresql | grep '^postgresql-[0-9]*$'); } || { failed=1; return; }
-    client=$(depends_of "$server" | grep '^postgresql-client-[0-9]*$') # has pg_basebackup
+    client=$(depends_of "$server" | grep '^postgresql-client-[0-9]*$' || true) # has pg_basebackup
     # shellcheck disable=SC2046,SC2086 # lists of words
     get "$server $client" tzdata $(depends_of "$server" $client | grep '^lib' | grep -v '^libllvm')
 }

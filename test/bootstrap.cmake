@@ -105,6 +105,7 @@ haproxy) echo '  Depends: liblua5.3-0' ;;
 mariadb-server-core) echo '  Depends: libaio1' ;;
 mosquitto) echo '  Depends: libmosquitto1' ;;
 postgresql) echo '  Depends: postgresql-15' ;;
+postgresql-15) echo '  Depends: postgresql-client-15' ;;
 prometheus) echo '  Depends: promtool' ;;
 esac]==])
 fake(${few}/apt-get [==[
@@ -127,6 +128,9 @@ if(status EQUAL 0 OR NOT unpacked MATCHES "whole redis-server_1.deb to build/ser
 endif()
 if(NOT unpacked MATCHES "whole promtool_1.deb to build/services\n")
     message(FATAL_ERROR "without what prometheus depends on it unpacked\n${unpacked}")
+endif()
+if(NOT EXISTS /usr/lib/postgresql AND NOT unpacked MATCHES "whole postgresql-client-15_1.deb to build/services\n")
+    message(FATAL_ERROR "without pg_basebackup it unpacked\n${unpacked}")
 endif()
 foreach(server haproxy prometheus promtool redis-server mariadbd my_print_defaults mosquitto "schema of OpenTelemetry" "retry packages of Node" "rate limiters of Node") # nothing was unpacked in truth
     if(NOT EXISTS /usr/sbin/${server} AND NOT said MATCHES "== there is no ${server} here, and none can be had: tests that need it are skipped\n")
