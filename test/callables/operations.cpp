@@ -5,11 +5,16 @@
 
 #include "callables/zoo.hpp"
 
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/system/result.hpp>
 
 #include <gtest/gtest.h>
 
+#include <concepts>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -116,5 +121,31 @@ TEST(callables, decision_40_an_overloaded_operation_may_take_the_attempt) {
     EXPECT_EQ(retry(overloaded_on_attempt(), at_once()), 1u);
 }
 
+namespace beside_a_greedy_class {
+
+/// Anything that takes a number makes one. So `==` of it and of a lambda would compile the lambda with a
+/// number.
+struct made_of_what_takes_a_number {
+    template <std::invocable<int> F>
+    explicit(false) made_of_what_takes_a_number(F) {}
+};
+[[maybe_unused]] bool operator==(made_of_what_takes_a_number const&, made_of_what_takes_a_number const&) {
+    return true;
+}
+
+TEST(callables, decision_40_a_lambda_is_compiled_for_tokens_alone) {
+    boost::asio::io_context io;
+    auto operation = [&io](auto token) {
+        return boost::asio::async_initiate<decltype(token), void(boost::system::error_code)>(
+            [&io](auto handler) { boost::asio::post(io, std::bind(std::move(handler), error_code())); }, token);
+    };
+    bool succeeded = false;
+    async_retry(operation, at_once(),
+                boost::asio::bind_executor(io, [&](error_code const& ec) { succeeded = !ec; }));
+    io.run();
+    EXPECT_TRUE(succeeded);
+}
+
+} // namespace beside_a_greedy_class
 } // namespace
 } // namespace asio_retry::test
