@@ -8,6 +8,7 @@
 #include <asio_retry/observe/retry_metrics.hpp>
 #include <asio_retry/observe/retry_traces.hpp>
 #include <asio_retry/on_endpoint.hpp>
+#include <asio_retry/retry_scheduler.hpp>
 #include <asio_retry/retry_scope.hpp>
 #include <asio_retry/traffic/circuit_breaker.hpp>
 #include <asio_retry/traffic/retry_budget.hpp>
@@ -24,6 +25,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -46,6 +48,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t count = 1000;
+
+/// For what draws numbers: it counts the same in each run.
+constexpr std::uint64_t repeatable = 1;
 
 plan const succeeds{0, 10ms, 1s, spread::full};
 plan const fails_thrice{3, 0ms, 0ms, spread::none};
@@ -94,6 +99,8 @@ void callbacks_at_endpoints(int endpoints) {
     auto const set = std::make_shared<endpoint_set<int>>(std::move(numbers));
     retry_policy const policy = succeeds.policy();
     asio::io_context io(1);
+    virtual_time const time(io); // each answer takes none
+    scheduler(io).seed(repeatable);
     std::size_t left = count;
     std::function<void()> next = [&] {
         auto attempt = [operation = callback_operation(io, succeeds)](int, auto token) mutable {
@@ -143,6 +150,7 @@ void cancellable_awaitables(plan const& how) {
 void five_waits_callback() {
     asio::io_context io(1);
     virtual_time time(io);
+    scheduler(io).seed(repeatable);
     retry_policy const policy = fails_five_times.policy();
     for (std::size_t i = 0; i != count; ++i)
         async_retry(io.get_executor(), callback_operation(io, fails_five_times), policy, [](error_code) {});
@@ -152,6 +160,7 @@ void five_waits_callback() {
 void five_waits_awaitable() {
     asio::io_context io(1);
     virtual_time time(io);
+    scheduler(io).seed(repeatable);
     retry_policy const policy = fails_five_times.policy();
     for (std::size_t i = 0; i != count; ++i) {
         awaitable_attempts operation{callback_operation(io, fails_five_times)};
