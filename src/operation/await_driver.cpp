@@ -104,11 +104,13 @@ void await_driver::start(std::exception_ptr const* failure) {
         connect(caller_);
         retry_scheduler* const found = course_.scheduler;
         if (is_interruptible_ && found && &context() == &found->context())
-            take_scheduler(*found, own_context());
+            take_scheduler(*found, static_cast<asio::io_context*>(&found->context()));
     } catch (...) {
         return go_on_after_failure();
     }
-    core::start(presence_ != nullptr, caller_.is_connected());
+    if (is_interruptible_ || !start_alone())
+        return start_watched(presence_ != nullptr, caller_.is_connected());
+    next_.store(step::begin, std::memory_order_relaxed);
 }
 
 auto await_driver::take_step() -> step {
@@ -146,6 +148,8 @@ void await_driver::end_attempt_here(bool calls_nothing) {
     if (is_interruptible_)
         stack_.let_nothing_throw();
     bool const may_end_anywhere = calls_nothing && !is_interruptible_;
+    if (may_end_anywhere && ends_alone())
+        return next_.store(step::complete, std::memory_order_relaxed);
     if (may_end_anywhere || is_marked_here() || is_here()) // a marked thread is the occupant
         end_attempt();
     else

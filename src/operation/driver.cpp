@@ -41,7 +41,6 @@ void retry_driver::start(bool is_scoped, bool can_be_cancelled) {
     go_on_with({.what = plan_kind::begin});
 }
 
-/// Starts an operation that something may interrupt, or whose machine must be asked first.
 void retry_driver::start_watched(bool is_scoped, bool can_be_cancelled) {
     using interrupter = life::interrupter;
     time_point now{};

@@ -68,9 +68,8 @@ void kept_frame::take() noexcept {
     piece_ = take_from_thread<memory, threads>();
 }
 
-void kept_frame::give_back() noexcept {
-    if (piece_)
-        give_to_thread<memory, threads>(std::exchange(piece_, nullptr));
+void kept_frame::free_piece() noexcept {
+    give_to_thread<memory, threads>(std::exchange(piece_, nullptr));
 }
 
 } // namespace asio_retry::detail

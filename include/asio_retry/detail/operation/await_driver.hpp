@@ -118,9 +118,14 @@ public:
     /// Takes a piece from this thread, if the thread runs a context. Precondition: holds none.
     void take() noexcept;
 
-    void give_back() noexcept;
+    void give_back() noexcept {
+        if (piece_)
+            free_piece();
+    }
 
 private:
+    void free_piece() noexcept;
+
     void* piece_ = nullptr;
 };
 

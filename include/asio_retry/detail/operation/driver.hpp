@@ -318,6 +318,23 @@ protected:
     /// Called by the initiating function. `can_be_cancelled`: the caller's slot is connected.
     void start(bool is_scoped, bool can_be_cancelled);
 
+    /// The same for an operation that something may interrupt, or whose machine must be asked first.
+    void start_watched(bool is_scoped, bool can_be_cancelled);
+
+    /// The same for an operation that nothing can interrupt, if its machine asks nobody. The caller begins its
+    /// first attempt. Otherwise returns false and does nothing.
+    bool start_alone() noexcept {
+        if (!machine_.asks_nothing() || retry_scheduler::any_seeded())
+            return false;
+        machine_.start_with_attempt();
+        life_.starting(1);
+        life_.occupancy.leave_unknown();
+        return true;
+    }
+
+    /// Whether a success ends an operation that nothing can interrupt, without a step of the driver.
+    bool ends_alone() const noexcept { return !machine_.tells_success() && life_.occupancy.is_empty(); }
+
     void on_result_kept(bool has_failed) {
         complete(has_failed);
         base::on_attempt_ended(*this);
@@ -414,7 +431,6 @@ private:
     void fail(error_code const& code, std::exception_ptr const& thrown);
     interruption_wish obey(timed_request const& request);
 
-    void start_watched(bool is_scoped, bool can_be_cancelled);
     interruption_wish interrupt() const noexcept;
     plan refuse_start();
     plan plan_for(retry_action&& action, time_point now);
