@@ -10,8 +10,12 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
+#if __has_include(<boost/asio/cancel_after.hpp>)
+#include <boost/asio/cancel_after.hpp>
+#endif
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -164,6 +168,20 @@ struct hand_beside_timer {
     }
 };
 
+/// A timer made anew for each attempt, which it cannot stop.
+struct hand_new_timer {
+    static constexpr char const* name = "hand: awaitable operation, a new steady_timer";
+    using executor_type = asio::any_io_executor;
+
+    template <typename Observer>
+    static asio::awaitable<std::tuple<error_code>> call(asio::io_context& io, plan const& how,
+                                                        retry_policy const&, Observer) {
+        asio::steady_timer limit(io);
+        auto const result = co_await attempt_beside_timer<false>(io, how, limit);
+        co_return result;
+    }
+};
+
 /// This timer has nothing to stop.
 struct hand_limited : hand_beside_timer<false> {
     static constexpr char const* name = "hand: awaitable operation, a kept steady_timer";
@@ -175,6 +193,67 @@ struct hand_limited_on_strand : on_strand<hand_limited> {
 
 struct hand_stopped : hand_beside_timer<true> {
     static constexpr char const* name = "hand: awaitable operation that a kept steady_timer can stop";
+};
+
+// --- the limits that Asio has itself
+
+/// A timer for each attempt, made anew: the operator awaits both, and cancels the slower one.
+struct hand_or_timer {
+    static constexpr char const* name = "hand: awaitable operation || steady_timer";
+    using executor_type = asio::any_io_executor;
+
+    template <typename Observer>
+    static asio::awaitable<std::tuple<error_code>> call(asio::io_context& io, plan const& how,
+                                                        retry_policy const&, Observer observer) {
+        using namespace std::chrono_literals;
+        using namespace asio::experimental::awaitable_operators;
+        auto attempt = make_coroutine<awaitable_operation>(io, how, observer);
+        asio::steady_timer limit(io, 2s);
+        auto const first = co_await (attempt() || limit.async_wait(asio::as_tuple(asio::use_awaitable)));
+        co_return first.index() == 0 ? std::get<0>(first) : std::tuple<error_code>(asio::error::timed_out);
+    }
+};
+
+#if __has_include(<boost/asio/cancel_after.hpp>)
+struct hand_cancel_after {
+    static constexpr char const* name = "hand: token operation with cancel_after";
+    using executor_type = asio::any_io_executor;
+
+    template <typename Observer>
+    static auto call(asio::io_context& io, plan const& how, retry_policy const&, Observer observer) {
+        using namespace std::chrono_literals;
+        return make_operation(io, how, observer)(asio::cancel_after(2s, asio::as_tuple(asio::use_awaitable)));
+    }
+};
+
+struct hand_spawned_cancel_after {
+    static constexpr char const* name = "hand: awaitable operation, spawned with cancel_after";
+    using executor_type = asio::any_io_executor;
+
+    template <typename Observer>
+    static asio::awaitable<std::tuple<error_code>> call(asio::io_context& io, plan const& how,
+                                                        retry_policy const&, Observer observer) {
+        using namespace std::chrono_literals;
+        auto attempt = make_coroutine<awaitable_operation>(io, how, observer);
+        co_return co_await asio::co_spawn(io, attempt(), asio::cancel_after(2s, asio::use_awaitable));
+    }
+};
+using limits_of_asio = std::tuple<hand_or_timer, hand_cancel_after, hand_spawned_cancel_after>;
+#else
+using limits_of_asio = std::tuple<hand_or_timer>;
+#endif
+
+/// Beside `cancel_after`, which limits a token operation too.
+struct retry_token_limited {
+    static constexpr char const* name = "async_retry: token operation in a coroutine, two time limits";
+    using executor_type = asio::any_io_executor;
+
+    template <typename Observer>
+    static auto call(asio::io_context& io, plan const& how, retry_policy const& policy, Observer observer) {
+        using namespace std::chrono_literals;
+        static retry_policy const limited = policy.attempt_timeout(2s).total_timeout(30s);
+        return async_retry(make_operation(io, how, observer), limited, asio::as_tuple(asio::use_awaitable));
+    }
 };
 
 // --- in a scope, as each connection of a server has one

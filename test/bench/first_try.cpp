@@ -14,9 +14,11 @@ workload first_try(scale size) {
     add_chains(result, retries(), shape);
     add_chains(result, std::tuple<retry_token_deferred>(), shape);
     add_chains(result,
-               std::tuple<hand_limited, hand_stopped, retry_limited, hand_limited_on_strand,
+               std::tuple<hand_new_timer, hand_limited, hand_stopped, retry_limited, hand_limited_on_strand,
                           retry_limited_on_strand, retry_scoped, retry_scoped_limited>(),
                shape);
+    add_chains(result, limits_of_asio(), shape);
+    add_chains(result, std::tuple<retry_token_limited>(), shape);
     add_chains(result, std::tuple<hand_nested, retry_nested>(), shape);
     return result;
 }

@@ -23,7 +23,7 @@ namespace {
 
 std::vector<workload> chosen_workloads(options const& how) {
     static std::regex const quick(
-        "first_try|gateway|zero_delay_1|zero_delay_64|storm_1k|storm_10k|one_wait|gates|longest_turn");
+        "first_try|gateway|zero_delay_1|zero_delay_64|storm_1k|storm_10k|one_wait|gates|longest_turn|pending");
     std::regex const only(how.only);
     std::regex const contenders(how.contenders);
     std::vector<workload> result;

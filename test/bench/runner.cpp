@@ -76,7 +76,8 @@ std::vector<workload> all_workloads(scale size) {
             one_wait(size),           cancel_100k(size),
             cancel_1m(size),          two_threads(size),
             cancel_two_threads(size), gates(size),
-            lateness(size),           longest_turn(size)};
+            lateness(size),           longest_turn(size),
+            two_threads_turns(size),  pending(size)};
 }
 
 } // namespace asio_retry::bench

@@ -42,6 +42,8 @@ workload cancel_two_threads(scale);
 workload gates(scale);
 workload lateness(scale);
 workload longest_turn(scale);
+workload two_threads_turns(scale);
+workload pending(scale);
 
 std::vector<workload> all_workloads(scale);
 
