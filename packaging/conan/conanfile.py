@@ -11,7 +11,7 @@ class AsioRetry(ConanFile):
     """conan create packaging/conan: the source tree that this lies in, as a package with a test of it."""
 
     name = "asio_retry"
-    version = "0.3.0"
+    version = "0.4.0"
     license = "BSL-1.0"
     description = "Retrying operations for Boost.Asio"
     topics = ("asio", "retry", "backoff", "jitter", "coroutines")

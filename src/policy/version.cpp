@@ -2,6 +2,6 @@
 
 namespace asio_retry::detail {
 
-unsigned char const ASIO_RETRY_WITH_BOOST(library_is_version_0_3) = 1;
+unsigned char const ASIO_RETRY_WITH_BOOST(library_is_version_0_4) = 1;
 
 } // namespace asio_retry::detail

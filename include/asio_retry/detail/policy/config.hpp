@@ -102,7 +102,7 @@ struct sentence {
 
 /// Only a library of the same version that was built with the same Boost, and with RTTI if the program has it,
 /// defines it. Headers and a library that differ in one of them do not link.
-ASIO_RETRY_DECL extern unsigned char const ASIO_RETRY_WITH_BOOST(library_is_version_0_3);
+ASIO_RETRY_DECL extern unsigned char const ASIO_RETRY_WITH_BOOST(library_is_version_0_4);
 
 #if defined(__ELF__)
 #define ASIO_RETRY_KEEP [[gnu::used, gnu::retain]] // retained by --gc-sections
@@ -114,11 +114,11 @@ ASIO_RETRY_DECL extern unsigned char const ASIO_RETRY_WITH_BOOST(library_is_vers
 // Its name has the version too: else the linker would keep one of the two in a program with two versions of
 // Boost.
 ASIO_RETRY_KEEP inline unsigned char const* const
-    ASIO_RETRY_WITH_BOOST(needs_library) = &ASIO_RETRY_WITH_BOOST(library_is_version_0_3);
+    ASIO_RETRY_WITH_BOOST(needs_library) = &ASIO_RETRY_WITH_BOOST(library_is_version_0_4);
 #elif defined(_MSC_VER)
 #define ASIO_RETRY_TEXT_OF(version) ASIO_RETRY_TEXT_OF_NUMBER(version) // expands it
 #define ASIO_RETRY_TEXT_OF_NUMBER(number) #number
-#pragma detect_mismatch("asio_retry", "0.3") // checks what is linked statically
+#pragma detect_mismatch("asio_retry", "0.4") // checks what is linked statically
 #pragma detect_mismatch("asio_retry with Boost", ASIO_RETRY_TEXT_OF(BOOST_VERSION))
 #endif
 
