@@ -35,7 +35,7 @@ executor_home::executor_home(asio::any_io_executor const& executor) noexcept {
              serial_executor<pool>, pool>(executor);
 }
 
-asio::io_context* own_context(asio::io_context::executor_type const& executor) noexcept {
+[[gnu::hot]] asio::io_context* own_context(asio::io_context::executor_type const& executor) noexcept {
     bool const may_run_at_once =
         asio::query(executor, asio::execution::blocking) == asio::execution::blocking.possibly;
     return may_run_at_once ? &asio::query(executor, asio::execution::context) : nullptr;

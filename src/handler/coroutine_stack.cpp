@@ -15,14 +15,14 @@ void coroutine_stack::move_back() noexcept {
     moved_.reset();
 }
 
-void coroutine_stack::take_over(asio::cancellation_slot slot) noexcept {
+[[gnu::hot]] void coroutine_stack::take_over(asio::cancellation_slot slot) noexcept {
     kept_parent_ = std::exchange(*parent_, slot);
     kept_state_ = std::exchange(*state_, asio::cancellation_state());
     kept_throws_ = std::exchange(*throws_, false);
     has_taken_over_ = true;
 }
 
-void coroutine_stack::renew() {
+[[gnu::hot]] void coroutine_stack::renew() {
     *state_ = asio::cancellation_state(*parent_);
     *throws_ = true;
 }
@@ -31,7 +31,7 @@ void coroutine_stack::throw_cancelled() {
     throw boost::system::system_error(asio::error::operation_aborted, "co_await");
 }
 
-void coroutine_stack::restore() noexcept {
+[[gnu::hot]] void coroutine_stack::restore() noexcept {
     has_taken_over_ = false;
     *parent_ = kept_parent_;
     *state_ = kept_state_;

@@ -14,7 +14,7 @@
 
 namespace asio_retry::detail {
 
-waiting_place::waiting_place(scope_handle given_scope, asio::any_io_executor const& own)
+[[gnu::hot]] waiting_place::waiting_place(scope_handle given_scope, asio::any_io_executor const& own)
     : waiting_place(given_scope->executor(), own) {
     scope_ = std::move(given_scope);
 }
@@ -24,7 +24,7 @@ bool waiting_place::belongs_to(asio::any_io_executor const& own) const {
 }
 
 /// If a join waits for the scope, the presence ends in a later turn, after whatever the coroutine does now.
-void awaited_presence::end() noexcept {
+[[gnu::hot]] void awaited_presence::end() noexcept {
     if (!counted_->ended_on || member().end_unjoined())
         return;
     try {
@@ -34,7 +34,7 @@ void awaited_presence::end() noexcept {
 }
 
 /// Emissions must not reach an attempt while it runs. One thread or a strand sees to that already.
-void awaited_course::look_for_strand(coroutine_stack const& stack) {
+[[gnu::hot]] void awaited_course::look_for_strand(coroutine_stack const& stack) {
     asio::io_context* const context = detail::own_context(stack.executor());
     retry_scheduler* const found = context ? &asio_retry::scheduler(*context) : nullptr;
     if (found && found->has_one_thread())
@@ -44,8 +44,9 @@ void awaited_course::look_for_strand(coroutine_stack const& stack) {
     is_elsewhere = is_elsewhere || (wants_strand && !stack.may_move());
 }
 
-await_driver::await_driver(retry_policy&& given_policy, bool judges_results, coroutine_stack& stack,
-                           awaited_course const& course, waiting_place&& waits_in, awaited_presence* presence)
+[[gnu::hot]] await_driver::await_driver(retry_policy&& given_policy, bool judges_results,
+                                        coroutine_stack& stack, awaited_course const& course,
+                                        waiting_place&& waits_in, awaited_presence* presence)
     : core(std::move(given_policy), judges_results)
     , stack_(stack)
     , course_(course)
@@ -65,7 +66,7 @@ void await_driver::delete_notices() noexcept {
 
 // --- its steps
 
-auto await_driver::begin() -> step {
+[[gnu::hot]] auto await_driver::begin() -> step {
     if (course_.wants_strand)
         return begin_on_strand();
     take_over_cancellation();
@@ -89,14 +90,14 @@ auto await_driver::begin_on_strand() -> step {
     return take_step();
 }
 
-void await_driver::take_over_cancellation() {
+[[gnu::hot]] void await_driver::take_over_cancellation() {
     if (caller_.is_connected())
         cancel(stack_.state().cancelled());
     if (is_interruptible_)
         stack_.take_over(stop_slot());
 }
 
-void await_driver::start(std::exception_ptr const* failure) {
+[[gnu::hot]] void await_driver::start(std::exception_ptr const* failure) {
     try {
         prepare(machine());
         if (failure)
@@ -113,7 +114,7 @@ void await_driver::start(std::exception_ptr const* failure) {
     next_.store(step::begin, std::memory_order_relaxed);
 }
 
-auto await_driver::take_step() -> step {
+[[gnu::hot]] auto await_driver::take_step() -> step {
     step const next = next_.load(std::memory_order_acquire);
     if (next == step::begin)
         return begin_attempt();
@@ -122,7 +123,7 @@ auto await_driver::take_step() -> step {
     return next == step::complete ? next : step::rest;
 }
 
-auto await_driver::begin_attempt() -> step {
+[[gnu::hot]] auto await_driver::begin_attempt() -> step {
     next_.store(step::none, std::memory_order_relaxed);
     frame_.give_back();
     try {
@@ -136,7 +137,7 @@ auto await_driver::begin_attempt() -> step {
 }
 
 /// Restores the executor and the cancellation state of the coroutine.
-void await_driver::give_back() noexcept {
+[[gnu::hot]] void await_driver::give_back() noexcept {
     stack_.give_back();
     if (presence_)
         presence_->end_on(stack_.executor()); // in the strand, if there is one
@@ -144,7 +145,7 @@ void await_driver::give_back() noexcept {
         stack_.move_back();
 }
 
-void await_driver::end_attempt_here(bool calls_nothing) {
+[[gnu::hot]] void await_driver::end_attempt_here(bool calls_nothing) {
     if (is_interruptible_)
         stack_.let_nothing_throw();
     bool const may_end_anywhere = calls_nothing && !is_interruptible_;
@@ -157,14 +158,14 @@ void await_driver::end_attempt_here(bool calls_nothing) {
 }
 
 /// Returns false also if the executor cannot tell.
-bool await_driver::is_here() const noexcept {
+[[gnu::hot]] bool await_driver::is_here() const noexcept {
     if (retry_scheduler* const found = course_.scheduler)
         return static_cast<asio::io_context&>(found->context()).get_executor().running_in_this_thread();
     return executor_home(stack_.executor()).is_here();
 }
 
 /// Without a result nothing can be retried: the attempt is the last one.
-void await_driver::end_attempt() {
+[[gnu::hot]] void await_driver::end_attempt() {
     thrown_ ? on_last_result_kept() : on_result_kept(has_failed());
 }
 
@@ -242,13 +243,13 @@ void await_driver::end_unfinished() noexcept {
 
 // --- for the driver
 
-void await_driver::start_attempt() {
+[[gnu::hot]] void await_driver::start_attempt() {
     go(step::begin);
 }
 
 /// If this stack has entered the strand, posts the delivery: otherwise many operations could begin and end on
 /// one stack.
-void await_driver::deliver() {
+[[gnu::hot]] void await_driver::deliver() {
     if (stack_.has_moved() && stack_mark::find(&stack_)) {
         try {
             return post_own(operation_turn::delivery);
@@ -293,22 +294,22 @@ void await_driver::enter(Turn turn) {
         post_own(turn);
 }
 
-asio::execution_context& await_driver::context() const {
+[[gnu::hot]] asio::execution_context& await_driver::context() const {
     if (auto* const elsewhere = place_.context())
         return *elsewhere;
     retry_scheduler* const found = course_.scheduler;
     return found ? found->context() : asio::query(stack_.executor(), asio::execution::context);
 }
 
-asio::io_context* await_driver::own_context() const noexcept {
+[[gnu::hot]] asio::io_context* await_driver::own_context() const noexcept {
     return detail::own_context(stack_.executor());
 }
 
-basic_membership<retry_driver>* await_driver::membership() noexcept {
+[[gnu::hot]] basic_membership<retry_driver>* await_driver::membership() noexcept {
     return presence_ ? &presence_->member() : nullptr;
 }
 
-void await_driver::forget_caller() noexcept {
+[[gnu::hot]] void await_driver::forget_caller() noexcept {
     if (is_connected())
         caller_.clear();
 }

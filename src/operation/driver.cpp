@@ -34,14 +34,14 @@ void retry_driver::post_expired(operation_turn turn) {
 
 // --- the start
 
-void retry_driver::start(bool is_scoped, bool can_be_cancelled) {
+[[gnu::hot]] void retry_driver::start(bool is_scoped, bool can_be_cancelled) {
     if (is_scoped || can_be_cancelled || !machine_.asks_nothing() || retry_scheduler::any_seeded())
         return start_watched(is_scoped, can_be_cancelled);
     machine_.start_with_attempt();
     go_on_with({.what = plan_kind::begin});
 }
 
-void retry_driver::start_watched(bool is_scoped, bool can_be_cancelled) {
+[[gnu::hot]] void retry_driver::start_watched(bool is_scoped, bool can_be_cancelled) {
     using interrupter = life::interrupter;
     time_point now{};
     try {
@@ -152,7 +152,7 @@ void retry_driver::on_told_of_limit() noexcept {
 // --- the end of an attempt
 
 /// Delivers a success without the loop, if nothing else can happen to the operation.
-bool retry_driver::succeeds_at_once(attempt_state const& attempt) {
+[[gnu::hot]] bool retry_driver::succeeds_at_once(attempt_state const& attempt) {
     if (attempt.outcome != fate::succeeded)
         return false;
     if (life_.is_linked()) {

@@ -72,7 +72,7 @@ void driver<Operation, Most>::go_on(life_step first) {
 }
 
 template <typename Operation, unsigned Most>
-void driver<Operation, Most>::go_on_with(plan first) {
+[[gnu::hot]] void driver<Operation, Most>::go_on_with(plan first) {
     std::exception_ptr thrown;
     life_step step = life_step::leave;
     try {
@@ -254,7 +254,7 @@ template <typename Operation, unsigned Most>
 
 /// If this thread is starting an attempt or emitting to attempts, the event is handled afterwards.
 template <typename Operation, unsigned Most>
-void driver<Operation, Most>::on_attempt_ended(attempt_state& attempt) {
+[[gnu::hot]] void driver<Operation, Most>::on_attempt_ended(attempt_state& attempt) {
     life_event const event = event_of(attempt);
     if (stack_mark* const mark = stack_mark::find(this)) {
         mark->ended |= static_cast<std::uint32_t>(event);
@@ -527,7 +527,7 @@ void driver<Operation, Most>::on_handler_returned() {
 
 /// Returns false when the context is being destroyed.
 template <typename Operation, unsigned Most>
-bool driver<Operation, Most>::arm(typename life::timer why, time_point until) {
+[[gnu::hot]] bool driver<Operation, Most>::arm(typename life::timer why, time_point until) {
     if (life_.armed_for() != life::timer::none && (expiry() == until || !disarm()))
         return true; // if the notice is queued, the machine is asked again when it arrives
     if (Most > 1 && until == (time_point::max)())

@@ -109,8 +109,8 @@ void operation_limits::expect_health(retry_settings const& settings) noexcept {
 }
 
 /// `speaks`: the attempt itself reports its health.
-time_point operation_limits::attempt_limit(retry_settings const& settings, time_point now,
-                                           bool speaks) noexcept {
+[[gnu::hot]] time_point operation_limits::attempt_limit(retry_settings const& settings, time_point now,
+                                                        bool speaks) noexcept {
     if (speaks && settings.wants_a_sign() && rare(settings)) {
         rare_->has_pulse = true;
         rare_->pulse.heard.store(now.time_since_epoch().count(), std::memory_order_relaxed);
@@ -130,8 +130,8 @@ time_point operation_limits::on_attempt_limit(retry_settings const& settings, ti
 
 /// The first limit at `earliest` or later. Earlier limits have cancelled the attempt already. Without memory
 /// for the attempt's reports, idle_timeout and setup_timeout do not hold.
-time_point operation_limits::first_limit(retry_settings const& settings, time_point began,
-                                         time_point earliest) const noexcept {
+[[gnu::hot]] time_point operation_limits::first_limit(retry_settings const& settings, time_point began,
+                                                      time_point earliest) const noexcept {
     time_point first = time_point::max();
     auto const consider = [&](time_point limit) {
         if (limit >= earliest)
@@ -153,7 +153,7 @@ time_point operation_limits::first_limit(retry_settings const& settings, time_po
 }
 
 /// The deadline that the attempt may tell its server, without limits that the attempt's reports move.
-time_point operation_limits::attempt_deadline(retry_settings const& settings) const noexcept {
+[[gnu::hot]] time_point operation_limits::attempt_deadline(retry_settings const& settings) const noexcept {
     return std::min(deadline_, after(began_, settings.attempt_timeout));
 }
 

@@ -46,7 +46,7 @@ retry_action retry_machine::begin(time_point now, random* source) {
 }
 
 /// Starts the operation's time at `now`, once. Returns whether the deadline is still ahead.
-bool retry_machine::start_clock(time_point now) noexcept {
+[[gnu::hot]] bool retry_machine::start_clock(time_point now) noexcept {
     if (!tell_.is_admitted() && !tell_.is_refused()) { // a refused operation asks a second time
         limits_.start(now);
         if (tell_.is_told())

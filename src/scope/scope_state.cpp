@@ -29,7 +29,7 @@ scope_node::scope_node(asio::any_io_executor executor, scope_node* parent, time_
 
 /// Destroys a scope without owners, then its parent if that has none left, and so on. It is a loop, because
 /// trees may be deep.
-void scope_node::release(scope_node* scope) noexcept {
+[[gnu::hot]] void scope_node::release(scope_node* scope) noexcept {
     while (scope && scope->give_back()) {
         scope_node* const parent = scope->parent_;
         {
@@ -204,13 +204,13 @@ scope_node* scope_node::ask_first_child() noexcept {
     return &child;
 }
 
-void scope_node::link(scope_member& member) {
+[[gnu::hot]] void scope_node::link(scope_member& member) {
     std::lock_guard const lock(*tree_);
     if (!stopped())
         members_.push_back(member);
 }
 
-bool scope_node::unlink(scope_member& member, bool waits, bool makes_room) noexcept {
+[[gnu::hot]] bool scope_node::unlink(scope_member& member, bool waits, bool makes_room) noexcept {
     std::lock_guard const lock(*tree_);
     if (member.is_being_told_) {
         member.waits_to_leave_ = waits;
@@ -255,7 +255,7 @@ bool scope_node::miss_request(scope_member& member) noexcept {
 }
 
 /// Takes room in this scope and in all above it, or in none.
-bool scope_node::enter(scope_member* member) {
+[[gnu::hot]] bool scope_node::enter(scope_member* member) {
     std::lock_guard const lock(*tree_);
     if (member && !stopped())
         members_.push_back(*member);
@@ -404,7 +404,7 @@ retry_scheduler& scope_state::scheduler() const {
     return asio_retry::scheduler(context_);
 }
 
-bool scope_state::stopped() const noexcept {
+[[gnu::hot]] bool scope_state::stopped() const noexcept {
     return static_cast<scope_node const&>(*this).stands_for(scope_request::drain);
 }
 
@@ -424,11 +424,11 @@ void scope_state::request(scope_request what, bool again, duration spread, int s
     scope_node::of(*this).request(what, again, spread, steps);
 }
 
-void scope_state::link(scope_member& member) {
+[[gnu::hot]] void scope_state::link(scope_member& member) {
     scope_node::of(*this).link(member);
 }
 
-bool scope_state::unlink(scope_member& member, bool waits, bool makes_room) noexcept {
+[[gnu::hot]] bool scope_state::unlink(scope_member& member, bool waits, bool makes_room) noexcept {
     return scope_node::of(*this).unlink(member, waits, makes_room);
 }
 
@@ -448,7 +448,7 @@ void scope_state::begin_join(scope_join& join, duration timeout) {
     scope_node::of(*this).begin_join(join, timeout);
 }
 
-scope_presence::scope_presence(scope_handle const& given_scope, scope_member* member)
+[[gnu::hot]] scope_presence::scope_presence(scope_handle const& given_scope, scope_member* member)
     : scope_(given_scope.get())
     , room_(scope_node::of(*scope_).enter(member) ? scope_room::taken : scope_room::none) {
     scope_node::of(*scope_).keep();
@@ -461,14 +461,14 @@ void scope_presence::end() noexcept {
     scope_node::finish(ended);
 }
 
-bool scope_presence::unlink(scope_member& member, bool waits) noexcept {
+[[gnu::hot]] bool scope_presence::unlink(scope_member& member, bool waits) noexcept {
     bool const is_unlinked = scope_->unlink(member, waits, room_ == scope_room::taken);
     if (is_unlinked && room_ == scope_room::taken)
         room_ = scope_room::made;
     return is_unlinked;
 }
 
-bool scope_presence::end_unjoined() noexcept {
+[[gnu::hot]] bool scope_presence::end_unjoined() noexcept {
     bool const ends = scope_node::of(*scope_).leave_unjoined(room_);
     if (ends)
         scope_node::release(&scope_node::of(*std::exchange(scope_, nullptr)));

@@ -73,15 +73,15 @@ std::size_t retry_scheduler::pending() const noexcept {
     return impl_->waits.pending();
 }
 
-time_point retry_scheduler::now() const noexcept {
+[[gnu::hot]] time_point retry_scheduler::now() const noexcept {
     return impl_->waits.now();
 }
 
-bool retry_scheduler::schedule(detail::wait_node& node, time_point expiry) {
+[[gnu::hot]] bool retry_scheduler::schedule(detail::wait_node& node, time_point expiry) {
     return impl_->waits.schedule(node, expiry);
 }
 
-bool retry_scheduler::cancel(detail::wait_node& node) noexcept {
+[[gnu::hot]] bool retry_scheduler::cancel(detail::wait_node& node) noexcept {
     return impl_->waits.cancel(node);
 }
 
@@ -97,11 +97,11 @@ bool retry_scheduler::schedule_early(detail::wait_node& node) {
     return impl_->waits.schedule_early(node);
 }
 
-void retry_scheduler::go_on_in(boost::asio::io_context& own) noexcept {
+[[gnu::hot]] void retry_scheduler::go_on_in(boost::asio::io_context& own) noexcept {
     impl_->waits.set_context(own);
 }
 
-bool retry_scheduler::has_one_thread() const noexcept {
+[[gnu::hot]] bool retry_scheduler::has_one_thread() const noexcept {
     return impl_->is_made_for_one_thread || impl_->has_virtual_time;
 }
 
@@ -149,7 +149,7 @@ void retry_scheduler::set_clock(time_point to) noexcept {
     impl_->waits.set_clock(to);
 }
 
-retry_scheduler& scheduler(boost::asio::execution_context& context) {
+[[gnu::hot]] retry_scheduler& scheduler(boost::asio::execution_context& context) {
     std::size_t const destroyed = destroyed_schedulers.load(std::memory_order_relaxed);
     if (latest.context != &context || latest.destroyed != destroyed)
         latest = {&context, &boost::asio::use_service<retry_scheduler>(context), destroyed};
