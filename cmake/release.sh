@@ -31,7 +31,7 @@ users_asan      ./cmake/bootstrap.sh install-services && tests 'asan' 'example/a
 all_asan        tests 'clang-asan -D ASIO_RETRY_BUILD_LAB=ON' 'all' '.'
 all_tsan        tests 'tsan -D ASIO_RETRY_TEST_THREADS_ONLY=OFF' 'all' '.'
 services_tsan   ./cmake/bootstrap.sh services tsan
-soak            export ASIO_RETRY_SOAK_SECONDS=3600 && ./cmake/bootstrap.sh install-services && tests 'test' 'asio_retry_gateway soak_tests' '^integration[.]soak$' && cat build/test/Testing/Temporary/LastTest.log
+soak            soak
 lab             tests 'lab' 'lab_tests' '^lab_tests[.]'
 fuzz            tests 'fuzz -D ASIO_RETRY_FUZZ_SECONDS=600' 'all' '.'
 bench           tests 'bench' 'all' '^bench[.]'
@@ -57,6 +57,24 @@ tests() {
     for names in "$@"; do
         ctest --preset "$preset" -R "$names" --timeout 3600 || return
     done
+}
+
+# shellcheck disable=SC2317 # a row names it
+# soak: an hour of the gateway. Beside it, again and again, clients of a PostgreSQL, of a Redis and of a name server that
+# fail or restart. These run in the folder of their own tests, where CTest writes other files.
+soak() {
+    ./cmake/bootstrap.sh install-services &&
+        tests 'test' 'asio_retry_gateway soak_tests postgres_tests redis_counter_tests names_tests' '^integration[.]names$' || return
+    ASIO_RETRY_SOAK_SECONDS=3600 ctest --preset test -R '^integration[.]soak$' --timeout 5400 -V &
+    soak=$!
+    result=0 rounds=0
+    while kill -0 $soak 2>/dev/null; do
+        ctest --test-dir build/test/test/integration -R '^integration[.](postgres|redis_counter|names)$' --output-on-failure || result=1
+        rounds=$((rounds + 1))
+    done
+    wait $soak || result=1
+    echo "beside the gateway: $rounds rounds of PostgreSQL, Redis and names"
+    return $result
 }
 
 # note ROW RESULT: in the last three cells of the row.

@@ -4,6 +4,7 @@
 #include <asio_retry/async_retry.hpp>
 #include <asio_retry/failure_class.hpp>
 #include <asio_retry/fresh_connection.hpp>
+#include <asio_retry/random.hpp>
 #include <asio_retry/virtual_time.hpp>
 
 #include <boost/asio/error.hpp>
@@ -14,6 +15,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
@@ -89,6 +92,29 @@ TEST_F(names, that_a_failing_name_server_denies_are_found_by_the_next_attempt) {
     EXPECT_THAT(failures, ElementsAre(asio::error::host_not_found));
     EXPECT_THAT(kinds, ElementsAre(failure_kind::transient));
     EXPECT_EQ(server.asked("passing.test", record::a), 2u);
+}
+
+TEST_F(names, of_a_server_that_fails_now_and_then_are_all_found) {
+    tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
+    std::string const port = std::to_string(acceptor.local_endpoint().port());
+    random dice(19);
+    std::size_t denials = 0;
+    for (int i = 0; i != 200; ++i) {
+        std::string const name = "name" + std::to_string(i) + ".test";
+        std::vector<reply> replies(dice.uniform(std::uint64_t(0), 2), reply::server_failure);
+        denials += replies.size();
+        replies.push_back(reply::address);
+        server.add(name, replies, {reply::no_address});
+        tcp::socket socket(io);
+        fresh_connection const connect(socket, name, port);
+        outcome = {};
+        async_retry(io, connect, every_ms(), [&](error_code ec, tcp::endpoint) { outcome.code = ec; });
+        io.restart();
+        io.run();
+        EXPECT_EQ(outcome.code, error_code()) << name;
+        acceptor.accept();
+    }
+    EXPECT_EQ(failures.size(), denials);
 }
 
 TEST_F(names, that_are_wrong_cost_every_attempt) {

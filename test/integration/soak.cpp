@@ -1,25 +1,32 @@
 // The gateway of example/gateway before three nginx, for as long as one likes. Clients ask at a constant rate,
-// whether earlier requests are answered or not. Every five seconds a server is killed, stopped or restarted,
-// and from time to time the gateway reads good or faulty policies again.
+// whether earlier requests are answered or not. Every five seconds something happens: a server is killed,
+// stopped, restarted or slowed; the Redis of the gateway's budget hangs or restarts; the gateway reads good or
+// faulty policies again; a crowd of connections comes at once; or the gateway itself is stopped for seconds.
 //
-// soak_tests GATEWAY NGINX [SECONDS [SEED]]; without SECONDS it runs for a minute, or for
+// soak_tests GATEWAY NGINX REDIS [SECONDS [SEED]]; without SECONDS it runs for a minute, or for
 // ASIO_RETRY_SOAK_SECONDS of the environment.
 //
 // - A request is lost if a server answered its last attempt, and the client got something else. A server that
 //   was disturbed meanwhile does not count: its answer may have met a closed connection. Nor does a client that
 //   got 504: its limit ended first. How many answers came after a limit is printed.
 // - A POST is executed where a server logs 200. A server that is killed at that moment logs nothing.
-// - Resident memory is a median of many samples.
+// - The policy of GET has a rate limit. After the gateway was stopped, hundreds of requests are overdue: the
+//   servers' logs say whether it kept the limit.
+// - Resident memory and open descriptors are medians of many samples.
 // - A turn is the CPU time of a thread for one event, and at most 5 ms. The wait for the event is in it, which
 //   costs a thread some milliseconds now and then where the processors are busy. So `plain_turns` run beside,
 //   in twice the CPU time: the gateway may have two long ones more than these. What it does too long it does
 //   often.
-#include "child_process.hpp"
-#include "logging_nginx.hpp"
-#include "own_folder.hpp"
-#include "plain_turns.hpp"
-#include "ports.hpp"
-#include "run_with_programs.hpp"
+#include "fleet/redis_process.hpp"
+#include "integration/child_process.hpp"
+#include "integration/logging_nginx.hpp"
+#include "integration/own_folder.hpp"
+#include "integration/plain_turns.hpp"
+#include "integration/ports.hpp"
+#include "integration/redis_outage.hpp"
+#include "integration/run_with_programs.hpp"
+
+#include <asio_retry/random.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -57,6 +64,7 @@
 #include <utility>
 #include <vector>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #if defined(__has_feature)
@@ -76,7 +84,7 @@ using steady = std::chrono::steady_clock;
 using question = http::request<http::string_body>;
 using answer = http::response<http::string_body>;
 
-std::string gateway, nginx; // the programs
+std::string gateway, nginx, redis; // the programs
 std::chrono::seconds length(60);
 std::uint64_t seed = 1;
 
@@ -91,6 +99,18 @@ constexpr std::uint64_t rate = 200;
 
 constexpr std::size_t connections = 64; ///< of clients; so many requests at most run at the same time
 constexpr auto between_events = 5s;
+
+/// The policy of GET: a rate that suffices for the clients, and far less than what is overdue after a stop.
+constexpr double get_rate = 250;
+constexpr double get_burst = 20;
+
+/// As many as the processes may open, two for each in the gateway.
+std::size_t crowd_size() {
+    ::rlimit files{};
+    ::getrlimit(RLIMIT_NOFILE, &files);
+    std::size_t const wanted = length < 10min || is_sanitized ? 1'000 : 10'000;
+    return std::min<std::size_t>(wanted, files.rlim_cur / 3);
+}
 
 /// What one request has seen.
 struct record {
@@ -206,12 +226,13 @@ public:
     disturbed_server(std::filesystem::path const& folder)
         : nginx_(nginx, folder, "\n            add_header X-Id $http_x_id always;") {}
 
-    enum class event { kill, stop, restart };
+    enum class event { kill, stop, restart, slow };
 
     bool is_up() const noexcept { return !down_; }
     logging_nginx const& process() const noexcept { return nginx_; }
 
     void disturb(event what, steady::time_point until) {
+        present_ = disturbances_.size();
         disturbances_.push_back({steady::now(), steady::time_point::max()});
         down_ = what;
         until_ = until;
@@ -226,8 +247,22 @@ public:
             nginx_.end();
             come_back();
             break;
+        case event::slow:
+            slows_ = true;
+            slower_ = std::thread([this] {
+                while (slows_) {
+                    nginx_.stop();
+                    std::this_thread::sleep_for(60ms);
+                    nginx_.go_on();
+                    std::this_thread::sleep_for(20ms);
+                }
+            });
+            break;
         }
     }
+
+    /// Something else kept it from answering in time.
+    void was_disturbed_since(steady::time_point began) { disturbances_.push_back({began, steady::now()}); }
 
     void come_back_if_it_is_time(steady::time_point now) {
         if (down_ && now >= until_)
@@ -244,18 +279,25 @@ public:
 
 private:
     void come_back() {
-        if (down_ == event::stop)
+        if (down_ == event::slow) {
+            slows_ = false;
+            slower_.join();
+        } else if (down_ == event::stop) {
             nginx_.go_on();
-        else
+        } else {
             nginx_.start();
+        }
         down_.reset();
-        disturbances_.back().second = steady::now();
+        disturbances_[present_].second = steady::now();
     }
 
     logging_nginx nginx_;
     std::optional<event> down_;
     steady::time_point until_;
     std::vector<std::pair<steady::time_point, steady::time_point>> disturbances_;
+    std::size_t present_ = 0; ///< of these, while it is down
+    std::atomic<bool> slows_ = false;
+    std::thread slower_;
 };
 
 /// What servers have logged of a request.
@@ -279,6 +321,8 @@ protected:
                                            "5",
                                            "--policies",
                                            (folder / "policies").string(),
+                                           "--budget",
+                                           "redis://127.0.0.1:" + std::to_string(store.port()),
                                            "--traces",
                                            "http://127.0.0.1:" + std::to_string(collector->port())};
         for (auto const& each : servers)
@@ -290,11 +334,13 @@ protected:
     }
 
     void write_policies(bool are_good) {
-        std::ofstream(folder / "new")
-            << "/page = exponential(10ms, cap=200ms) max_attempts(" << 3 + random() % 3
-            << ") attempt_timeout(1s)\n/orders = exponential(10ms, cap=200ms) max_attempts(4) "
-               "attempt_timeout(1s)\n"
-            << (are_good ? "/ = celery\n" : "/ = celry\n");
+        std::ofstream(folder / "new") << "/page = exponential(10ms, cap=200ms) max_attempts("
+                                      << 3 + random() % 3
+                                      << ") attempt_timeout(1s) wait_when_refused() rate_limit(" << get_rate
+                                      << ", 1s, " << get_burst
+                                      << ")\n/orders = exponential(10ms, cap=200ms) max_attempts(4) "
+                                         "attempt_timeout(1s)\n"
+                                      << (are_good ? "/ = celery\n" : "/ = celry\n");
         std::filesystem::rename(folder / "new", folder / "policies");
     }
 
@@ -326,12 +372,11 @@ protected:
             for (auto const& each : servers)
                 each->come_back_if_it_is_time(now);
             if (now >= next_event) {
-                next_event += between_events;
-                disturb(now);
-                if (random() % 3 == 0)
-                    reload();
+                let_something_happen(now);
+                next_event = std::max(next_event, steady::now()) + between_events;
             }
             resident_kib.push_back(resident());
+            descriptors.push_back(open_files());
             std::this_thread::sleep_until(std::min(now + 1s, began + length));
         }
         for (auto const& each : servers)
@@ -340,6 +385,67 @@ protected:
         records = all.records();
         EXPECT_EQ(all.surplus(), 0u);
         EXPECT_EQ(all.mixed_up(), 0u) << "answers that belong to other requests";
+    }
+
+    /// In each minute or so the gateway is stopped once, and a crowd comes once.
+    void let_something_happen(steady::time_point now) {
+        switch (++happened % 10) {
+        case 1: // before its memory is looked at
+            return send_a_crowd();
+        case 4:
+            return stop_the_gateway();
+        case 7:
+            ++redis_outages;
+            return hang_or_restart(store, dice, false, 200ms, 2s);
+        default:
+            disturb(now);
+            if (random() % 3 == 0)
+                reload();
+        }
+    }
+
+    /// While all servers are well, so that their logs have the time of each request.
+    void stop_the_gateway() {
+        for (auto const& each : servers)
+            each->come_back_if_it_is_time(steady::time_point::max());
+        std::this_thread::sleep_for(1s);
+        process->send(SIGSTOP);
+        std::this_thread::sleep_for(dice.uniform(duration(3s), duration(4s)));
+        stops.push_back(
+            std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
+        process->send(SIGCONT);
+        std::this_thread::sleep_for(3s);
+    }
+
+    /// The gateway, its servers and their queues are full meanwhile: each connection gets some answer.
+    void send_a_crowd() {
+        auto const began = steady::now();
+        asio::io_context io(1);
+        std::size_t const size = crowd_size();
+        std::size_t answered = 0;
+        for (std::size_t i = 0; i != size; ++i)
+            asio::co_spawn(io, ask_once(), [&](std::exception_ptr e, unsigned status) {
+                answered += !e;
+                ++crowd[e ? 0 : status];
+            });
+        io.run_for(1min);
+        EXPECT_EQ(answered, size) << "connections of a crowd without an answer";
+        std::this_thread::sleep_for(5s); // until the gateway has given up what nobody waits for
+        for (auto const& each : servers)
+            each->was_disturbed_since(began);
+    }
+
+    asio::awaitable<unsigned> ask_once() const {
+        tcp::socket socket(co_await asio::this_coro::executor);
+        co_await socket.async_connect(on_loopback(port), asio::use_awaitable);
+        question q(http::verb::get, "/crowd", 11);
+        q.set(http::field::host, "localhost");
+        q.keep_alive(false);
+        co_await http::async_write(socket, q, asio::use_awaitable);
+        boost::beast::flat_buffer buffer;
+        answer a;
+        co_await http::async_read(socket, buffer, a, asio::use_awaitable);
+        co_return a.result_int();
     }
 
     /// It may be that none is left for a while.
@@ -378,13 +484,12 @@ protected:
     }
 
     /// A twelfth of the run each.
-    std::vector<std::size_t> medians_of_memory() const {
+    static std::vector<std::size_t> medians_of(std::vector<std::size_t> const& samples) {
         std::vector<std::size_t> result;
-        std::size_t const count = resident_kib.size();
+        std::size_t const count = samples.size();
         for (std::size_t i = 0; i != 12; ++i) {
-            std::vector<std::size_t> part(resident_kib.begin() + static_cast<std::ptrdiff_t>(i * count / 12),
-                                          resident_kib.begin() +
-                                              static_cast<std::ptrdiff_t>((i + 1) * count / 12));
+            std::vector<std::size_t> part(samples.begin() + static_cast<std::ptrdiff_t>(i * count / 12),
+                                          samples.begin() + static_cast<std::ptrdiff_t>((i + 1) * count / 12));
             std::ranges::sort(part);
             result.push_back(part.at(part.size() / 2));
         }
@@ -396,7 +501,7 @@ protected:
         std::vector<execution> result;
         for (std::size_t i = 0; i != servers.size(); ++i)
             for (auto const& line : servers[i]->process().answers(method))
-                if (line.status == 200)
+                if (line.status == 200 && line.id != "-") // of no crowd
                     result.push_back({std::strtoull(line.id.c_str(), nullptr, 10), line.attempt, i});
         return result;
     }
@@ -410,13 +515,14 @@ protected:
             std::string method, target;
             unsigned status = 0;
             std::uint64_t count = 0;
-            if (line >> method >> target >> status >> count)
+            if (line >> method >> target >> status >> count && target.find('?') != target.npos)
                 result.at(std::stoull(target.substr(target.find('?') + 1))) = count;
         }
         return result;
     }
 
     void judge_answers();
+    void judge_bursts() const;
     void judge_memory() const;
     void judge_turns() const;
     void print_times() const;
@@ -424,12 +530,18 @@ protected:
     plain_turns control;
     std::mt19937_64 random{seed};
     unsigned short const port = free_port();
+    fleet::redis_process store{redis};
     std::vector<std::unique_ptr<disturbed_server>> servers;
     std::optional<logging_nginx> collector;
     std::optional<child_process> process;
-    std::array<std::size_t, 3> events{};
+    asio_retry::random dice{seed};
+    unsigned happened = 0;
+    std::array<std::size_t, 4> events{};
     std::array<std::size_t, 2> reloads{}; ///< faulty and good ones
-    std::vector<std::size_t> resident_kib;
+    std::size_t redis_outages = 0;
+    std::vector<double> stops;             ///< when the gateway went on, in seconds of the system's clock
+    std::map<unsigned, std::size_t> crowd; ///< by status; 0: no answer
+    std::vector<std::size_t> resident_kib, descriptors;
     std::vector<record> records;
 };
 
@@ -474,11 +586,35 @@ void soak::judge_answers() {
     EXPECT_GT(posts, 0u);
 }
 
+/// What the servers log within half a second, soon after a stop. The log says when an answer was written, which
+/// may be some milliseconds later than the request.
+void soak::judge_bursts() const {
+    std::vector<double> asked;
+    for (auto const& each : servers)
+        for (auto const& line : each->process().answers("GET"))
+            if (line.id != "-")
+                asked.push_back(line.at);
+    std::ranges::sort(asked);
+    std::ptrdiff_t greatest = 0;
+    for (double const began : stops)
+        for (auto first = std::ranges::lower_bound(asked, began); first != asked.end() && *first < began + 2;
+             ++first)
+            greatest = std::max(greatest, std::ranges::lower_bound(asked, *first + 0.5) - first);
+    double const allowed = get_burst + get_rate / 2 + 30;
+    std::cout << "the gateway was stopped " << stops.size() << " times; afterwards at most " << greatest
+              << " GET in half a second, " << allowed << " allowed\n";
+    EXPECT_LE(static_cast<double>(greatest), allowed);
+    EXPECT_FALSE(stops.empty() && length >= 1min);
+}
+
 void soak::judge_memory() const {
-    std::vector<std::size_t> const kib = medians_of_memory();
+    std::vector<std::size_t> const kib = medians_of(resident_kib), files = medians_of(descriptors);
     std::size_t const level = kib[2], greatest = *std::max_element(kib.begin() + 3, kib.end());
     std::cout << "resident memory " << level << " KiB after a sixth of the time, " << kib.back()
               << " KiB at the end, at most " << greatest << " KiB\n";
+    std::cout << "descriptors " << files[2] << " after a sixth of the time, " << files.back()
+              << " at the end\n";
+    EXPECT_LE(files.back(), files[2] + connections) << "files stay open";
     std::size_t const growth = length < 10min ? 2'048 : 1'024; // after seconds not every buffer has its size
     if (!is_sanitized) {
         EXPECT_LE(greatest, level + std::max(growth, level / 20));
@@ -512,14 +648,19 @@ TEST_F(soak, of_a_gateway_before_servers_that_come_and_go) {
               << std::endl;
     run();
     judge_turns();
-    EXPECT_LE(open_files(), connections * (1 + servers.size()) + 32) << "files stay open";
     process->send(SIGTERM);
     EXPECT_EQ(process->wait(), 0);
     for (auto const& each : servers)
         each->end();
-    std::cout << "killed " << events[0] << ", stopped " << events[1] << ", restarted " << events[2]
-              << "; reloads: good " << reloads[1] << ", faulty " << reloads[0] << '\n';
+    std::cout << "servers killed " << events[0] << ", stopped " << events[1] << ", restarted " << events[2]
+              << ", slowed " << events[3] << "; outages of Redis " << redis_outages << "; reloads: good "
+              << reloads[1] << ", faulty " << reloads[0] << '\n';
+    std::cout << "crowds of " << crowd_size() << ", by status:";
+    for (auto const& [status, count] : crowd)
+        std::cout << ' ' << status << ": " << count;
+    std::cout << '\n';
     judge_answers();
+    judge_bursts();
     judge_memory();
     print_times();
 }
@@ -529,9 +670,17 @@ TEST_F(soak, of_a_gateway_before_servers_that_come_and_go) {
 
 int main(int argc, char** argv) {
     using namespace asio_retry::test;
-    char const* const seconds = argc > 3 ? argv[3] : std::getenv("ASIO_RETRY_SOAK_SECONDS");
+    char const* const seconds = argc > 4 ? argv[4] : std::getenv("ASIO_RETRY_SOAK_SECONDS");
     if (seconds)
         length = std::chrono::seconds(std::stoi(seconds));
-    seed = argc > 4 ? std::stoull(argv[4]) : std::random_device()();
-    return run_with_programs(argc, argv, {&gateway, &nginx}, "nginx");
+    seed = argc > 5 ? std::stoull(argv[5]) : std::random_device()();
+    ::rlimit files{};
+    ::getrlimit(RLIMIT_NOFILE, &files); // for a crowd; the gateway inherits it
+    files.rlim_cur = files.rlim_max = std::max<::rlim_t>(files.rlim_max, 65'536);
+    if (::setrlimit(RLIMIT_NOFILE, &files) != 0) { // only root raises the greatest one
+        ::getrlimit(RLIMIT_NOFILE, &files);
+        files.rlim_cur = files.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &files);
+    }
+    return run_with_programs(argc, argv, {&gateway, &nginx, &redis}, "nginx or Redis");
 }
