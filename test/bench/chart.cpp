@@ -1,10 +1,12 @@
 #include "chart.hpp"
 
+#include "plot.hpp"
 #include "svg_text.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -134,6 +136,32 @@ std::string chart(rows const& results) {
         return draw(workload, bars_of(results, workload, reference->values.at("cpu_ns")));
     }
     return "";
+}
+
+std::string growth_chart(rows const& results) {
+    std::map<std::string, std::vector<tool::point>> times, sizes;
+    for (row const& each : results) {
+        if (each.workload != "pending" ||
+            each.contender.starts_with("async_retry, two time limits")) // as without
+            continue;
+        std::size_t const comma = each.contender.rfind(", ");
+        std::string const name = each.contender.substr(0, comma);
+        double const thousands = std::stod(each.contender.substr(comma + 2)) / 1'000;
+        times[name].push_back({std::log10(thousands), each.values.at("cpu_ns") / 1'000});
+        sizes[name].push_back({std::log10(thousands), each.values.at("bytes")});
+    }
+    if (times.empty())
+        return "";
+    std::string const x_title = "log10 of thousands of operations";
+    tool::plot time("CPU time of an operation", x_title, "us", 1);
+    tool::plot size("memory of an operation that is pending", x_title, "bytes");
+    auto const add = [](tool::plot& to, std::map<std::string, std::vector<tool::point>> const& curves) {
+        for (auto const& [name, points] : curves)
+            name.starts_with("hand") ? to.add_marks(points, name) : to.add_line(points, name);
+    };
+    add(time, times);
+    add(size, sizes);
+    return tool::svg_of("Growth with the number of operations", {time, size});
 }
 
 } // namespace asio_retry::bench

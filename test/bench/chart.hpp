@@ -10,4 +10,7 @@ namespace asio_retry::bench {
 /// none.
 std::string chart(rows const& results);
 
+/// An SVG of what an operation costs in `pending`, by the number of operations; empty if that was not measured.
+std::string growth_chart(rows const& results);
+
 } // namespace asio_retry::bench

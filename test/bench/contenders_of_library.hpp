@@ -215,27 +215,29 @@ struct hand_or_timer {
 };
 
 #if __has_include(<boost/asio/cancel_after.hpp>)
+/// With a timer that is kept: of itself it asks the operation for an executor.
 struct hand_cancel_after {
-    static constexpr char const* name = "hand: token operation with cancel_after";
+    static constexpr char const* name = "hand: token operation with cancel_after, a kept steady_timer";
     using executor_type = asio::any_io_executor;
+    using kept = asio::steady_timer;
 
-    template <typename Observer>
-    static auto call(asio::io_context& io, plan const& how, retry_policy const&, Observer observer) {
+    static auto call(asio::io_context& io, plan const& how, kept& limit) {
         using namespace std::chrono_literals;
-        return make_operation(io, how, observer)(asio::cancel_after(2s, asio::as_tuple(asio::use_awaitable)));
+        return make_operation(io, how,
+                              unobserved())(asio::cancel_after(limit, 2s, asio::as_tuple(asio::use_awaitable)));
     }
 };
 
 struct hand_spawned_cancel_after {
-    static constexpr char const* name = "hand: awaitable operation, spawned with cancel_after";
+    static constexpr char const* name =
+        "hand: awaitable operation, spawned with cancel_after, a kept steady_timer";
     using executor_type = asio::any_io_executor;
+    using kept = asio::steady_timer;
 
-    template <typename Observer>
-    static asio::awaitable<std::tuple<error_code>> call(asio::io_context& io, plan const& how,
-                                                        retry_policy const&, Observer observer) {
+    static asio::awaitable<std::tuple<error_code>> call(asio::io_context& io, plan const& how, kept& limit) {
         using namespace std::chrono_literals;
-        auto attempt = make_coroutine<awaitable_operation>(io, how, observer);
-        co_return co_await asio::co_spawn(io, attempt(), asio::cancel_after(2s, asio::use_awaitable));
+        auto attempt = make_coroutine<awaitable_operation>(io, how, unobserved());
+        co_return co_await asio::co_spawn(io, attempt(), asio::cancel_after(limit, 2s, asio::use_awaitable));
     }
 };
 using limits_of_asio = std::tuple<hand_or_timer, hand_cancel_after, hand_spawned_cancel_after>;

@@ -48,10 +48,12 @@ void write(std::filesystem::path const& file, std::string const& text) {
         throw std::runtime_error("cannot write " + file.string());
 }
 
-void write_chart(options const& how, rows const& results) {
-    std::string const drawn = chart(results);
-    if (!drawn.empty())
-        write(std::filesystem::path(how.output) / "chart.svg", drawn);
+void write_charts(options const& how, rows const& results) {
+    std::filesystem::path const folder = how.output;
+    if (std::string const drawn = chart(results); !drawn.empty())
+        write(folder / "chart.svg", drawn);
+    if (std::string const drawn = growth_chart(results); !drawn.empty())
+        write(folder / "growth.svg", drawn);
 }
 
 void draw_only(options const& how) {
@@ -60,7 +62,7 @@ void draw_only(options const& how) {
         throw std::runtime_error("cannot read " + how.chart_from);
     std::string const text{std::istreambuf_iterator<char>(input), {}};
     std::filesystem::create_directories(how.output);
-    write_chart(how, rows_from_json(text));
+    write_charts(how, rows_from_json(text));
 }
 
 void list(options const& how) {
@@ -96,7 +98,7 @@ void measure(options const& how) {
     write(folder / "table.md", to_markdown(all));
     std::string const table = to_text(all);
     write(folder / "table.txt", table);
-    write_chart(how, all.results);
+    write_charts(how, all.results);
     std::cout << table;
 }
 

@@ -17,7 +17,7 @@ po::options_description descriptions(options& into) {
     add("only", po::value(&into.only)->value_name("REGEX"), "only workloads with such a name");
     add("contenders", po::value(&into.contenders)->value_name("REGEX"), "only contenders with such a name");
     add("output", po::value(&into.output)->value_name("FOLDER"),
-        "for table.txt, table.md, results.json and chart.svg");
+        "for table.txt, table.md, results.json, chart.svg and growth.svg");
     add("peers", po::value(&into.peers)->value_name("FOLDER"), "the figures of other languages, to compare");
     add("no-peers", "for cmake/bootstrap.sh, which measures them otherwise");
     add("chart-from", po::value(&into.chart_from)->value_name("FILE"), "only draw the chart of results.json");
