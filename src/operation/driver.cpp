@@ -41,6 +41,16 @@ void retry_driver::post_expired(operation_turn turn) {
     go_on_with({.what = plan_kind::begin});
 }
 
+/// Returns false, and does nothing, if the machine asks somebody: such an operation is watched.
+[[gnu::hot]] bool retry_driver::start_alone() noexcept {
+    if (!machine_.asks_nothing() || retry_scheduler::any_seeded())
+        return false;
+    machine_.start_with_attempt();
+    life_.starting(1);
+    life_.occupancy.leave_unknown();
+    return true;
+}
+
 [[gnu::hot]] void retry_driver::start_watched(bool is_scoped, bool can_be_cancelled) {
     using interrupter = life::interrupter;
     time_point now{};

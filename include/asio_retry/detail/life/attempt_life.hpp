@@ -91,11 +91,8 @@ public:
 
     Event take_all() noexcept;
 
-    /// Whether nobody is in, and no event is left.
-    bool is_empty() const noexcept { return state_.load(std::memory_order_acquire) == 0; }
-
-    /// Leaves without a look for events. Precondition: nobody else knows the operation.
-    void leave_unknown() noexcept { state_.store(0, std::memory_order_release); }
+    bool is_empty() const noexcept { return state_.load(std::memory_order_acquire) == 0; } // of events, too
+    void leave_unknown() noexcept { state_.store(0, std::memory_order_release); } // if nobody else knows it
 
     /// Without events it lets other threads in and returns `nothing`. Otherwise it returns the events.
     [[nodiscard]] Event leave() noexcept;

@@ -118,14 +118,10 @@ public:
     /// Takes a piece from this thread, if the thread runs a context. Precondition: holds none.
     void take() noexcept;
 
-    void give_back() noexcept {
-        if (piece_)
-            free_piece();
-    }
+    void give_back() noexcept { piece_ ? free_piece() : void(); }
 
 private:
     void free_piece() noexcept;
-
     void* piece_ = nullptr;
 };
 

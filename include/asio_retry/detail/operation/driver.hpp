@@ -317,20 +317,8 @@ protected:
 
     /// Called by the initiating function. `can_be_cancelled`: the caller's slot is connected.
     void start(bool is_scoped, bool can_be_cancelled);
-
-    /// The same for an operation that something may interrupt, or whose machine must be asked first.
-    void start_watched(bool is_scoped, bool can_be_cancelled);
-
-    /// The same for an operation that nothing can interrupt, if its machine asks nobody. The caller begins its
-    /// first attempt. Otherwise returns false and does nothing.
-    bool start_alone() noexcept {
-        if (!machine_.asks_nothing() || retry_scheduler::any_seeded())
-            return false;
-        machine_.start_with_attempt();
-        life_.starting(1);
-        life_.occupancy.leave_unknown();
-        return true;
-    }
+    void start_watched(bool is_scoped, bool can_be_cancelled); // if something may interrupt, or must be asked
+    bool start_alone() noexcept; // or else; if it returns true, the caller begins the first attempt
 
     /// Whether a success ends an operation that nothing can interrupt, without a step of the driver.
     bool ends_alone() const noexcept { return !machine_.tells_success() && life_.occupancy.is_empty(); }
